@@ -1,0 +1,77 @@
+"""The one place where HTTP clients are made, and the one bounded way to read a small answer.
+
+Transports stay replaceable: tests pass `httpx.MockTransport`. The aiohttp transport is several
+times cheaper per request than httpx's own; it does not read proxy variables, so with a proxy set
+httpx's own transport is used. Redirects are never followed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import urllib.request
+from dataclasses import dataclass, field
+
+import httpx
+
+from sealbench.errors import NetworkError
+
+USER_AGENT = "sealbench"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A small HTTP answer, read whole: status, headers in lower case, at most the allowed bytes."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def new_client(
+    *, connections: int = 16, timeout: float = 30.0, transport: httpx.AsyncBaseTransport | None = None
+) -> httpx.AsyncClient:
+    """An asynchronous client with at most `connections` open connections and a time limit in seconds."""
+    limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
+    headers = {"user-agent": USER_AGENT}
+    if transport is None and not urllib.request.getproxies():
+        from httpx_aiohttp import AiohttpTransport
+
+        transport = AiohttpTransport(limits=limits)
+    return httpx.AsyncClient(
+        transport=transport, limits=limits, timeout=timeout, headers=headers, follow_redirects=False
+    )
+
+
+async def fetch(
+    client: httpx.AsyncClient,
+    method: str,
+    url: str,
+    *,
+    limit: int,
+    timeout: float,
+    content: bytes | None = None,
+    headers: dict[str, str] | None = None,
+) -> Answer:
+    """One request, its whole answer within `timeout` seconds and `limit` bytes, else NetworkError.
+
+    The time limit covers the body too, so a server that drips bytes costs no more than that.
+    """
+    try:
+        async with asyncio.timeout(timeout):
+            async with client.stream(method, url, content=content, headers=headers) as response:
+                body = b""
+                async for chunk in response.aiter_bytes():
+                    body += chunk
+                    if len(body) > limit:
+                        raise NetworkError(f"{url}: answer longer than {limit} bytes")
+                lowered = {key.lower(): value for key, value in response.headers.items()}
+                return Answer(response.status_code, body, lowered)
+    except TimeoutError as error:
+        raise NetworkError(f"{url}: no whole answer within {timeout:g} s") from error
+    except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError) as error:
+        raise NetworkError(f"{url}: {type(error).__name__}: {printable(str(error))}") from error
+
+
+def printable(text: str, length: int = 120) -> str:
+    """Text from outside with control characters replaced and cut to `length`, safe for a terminal."""
+    return "".join(char if char.isprintable() else "?" for char in text[: length + 1])[:length]
