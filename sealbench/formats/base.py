@@ -1,0 +1,131 @@
+"""What every file model shares: strict fields, one encoding, clear errors.
+
+A document is read only if its bytes equal its own re-encoding, so every field is always written
+(absent values as null) and there is exactly one way to spell each file.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, StringConstraints, ValidationError
+
+from sealbench.crypto import canonical
+from sealbench.crypto.digest import sha256_hex
+from sealbench.errors import FormatError
+
+# Patterns run in Rust's engine, where `$` is the very end of the text.
+Int = Annotated[int, Strict()]
+Count = Annotated[int, Strict(), Field(ge=0)]
+Str = Annotated[str, Strict()]
+Bool = Annotated[bool, Strict()]
+Hash = Annotated[str, StringConstraints(strict=True, pattern=r"^[0-9a-f]{64}$")]
+Identifier = Annotated[str, StringConstraints(strict=True, pattern=r"^[0-9a-f]{16}$")]
+Label = Annotated[str, StringConstraints(strict=True, pattern=r"^[a-z0-9_]{1,64}$")]
+Name = Annotated[str, StringConstraints(strict=True, pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
+Decimal = Annotated[str, StringConstraints(strict=True, pattern=r"^-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?$")]
+Digits = Annotated[str, StringConstraints(strict=True, pattern=r"^-?[0-9]+$")]
+Fingerprint = Annotated[str, StringConstraints(strict=True, pattern=r"^SHA256:[A-Za-z0-9+/]{43}$")]
+# Any JSON value; the canonical encoder sets its limits.
+JsonObject = dict[str, Any]
+
+
+def _is_instant(text: str) -> str:
+    try:
+        parse_instant(text)
+    except ValueError as error:
+        raise ValueError("not a UTC time like 2026-11-30T12:00:00Z") from error
+    return text
+
+
+def parse_instant(text: str) -> datetime:
+    """An aware UTC time from `2026-11-30T12:00:00Z`, with optional microseconds."""
+    if not text.endswith("Z") or not text.isascii():
+        raise ValueError(text)
+    return datetime.fromisoformat(text[:-1]).replace(tzinfo=UTC)
+
+
+def format_instant(moment: datetime, *, microseconds: bool = False) -> str:
+    """`2026-11-30T12:00:00Z` in UTC; with six decimals where order within a second matters."""
+    spec = "microseconds" if microseconds else "seconds"
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec=spec) + "Z"
+
+
+Instant = Annotated[
+    str,
+    StringConstraints(strict=True, pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$"),
+    AfterValidator(_is_instant),
+]
+
+
+def _is_public_path(path: str) -> str:
+    parts = path.split("/")
+    if path.startswith("/") or any(part in ("", ".", "..") or part.startswith(".") for part in parts):
+        raise ValueError("not a plain relative path")
+    return path
+
+
+PublicPath = Annotated[
+    str,
+    StringConstraints(strict=True, pattern=r"^[A-Za-z0-9_./-]{1,255}$"),
+    AfterValidator(_is_public_path),
+]
+
+
+class Record(BaseModel):
+    """A part of a document: frozen, unknown fields refused, no coercion of scalars."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    def to_value(self) -> dict[str, Any]:
+        """The JSON object of this record, as the canonical encoder takes it."""
+        return self.model_dump(mode="json", by_alias=True)
+
+    def to_bytes(self) -> bytes:
+        """The canonical bytes: what is hashed, signed and stamped."""
+        return canonical.encode(self.to_value())
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical bytes, as `sha256sum` prints it for the file."""
+        return sha256_hex(self.to_bytes())
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str = "file") -> Self:
+        """Parse one file or line.
+
+        Raises
+        ------
+        FormatError : not JSON, outside the canonical profile, a field missing, unknown or of the
+            wrong type, or bytes that differ from their own re-encoding.
+        """
+        record = cls.from_value(canonical.decode(data, name), name)
+        if record.to_bytes() != data:
+            raise FormatError(f"{name}: differs from its own re-encoding (a field is missing or misspelt)")
+        return record
+
+    @classmethod
+    def from_value(cls, value: object, name: str = "value") -> Self:
+        """Check a parsed JSON value against this model; FormatError names the first wrong field."""
+        try:
+            return cls.model_validate(value)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(str(part) for part in first["loc"]) or "top level"
+            raise FormatError(f"{name}: {where}: {first['msg']}") from error
+
+
+class FileHash(Record):
+    """A public file and the SHA-256 of its bytes."""
+
+    path: PublicPath
+    sha256: Hash
+
+
+class Identity(Record):
+    """Whose registry a signed file belongs to, and how long that registry was when it was written."""
+
+    author: Fingerprint
+    registry: Hash
+    registry_size: Count
+    registry_head: Hash

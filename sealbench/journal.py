@@ -1,0 +1,185 @@
+"""The log of one run on disk: nothing that was answered is ever lost, and the chain never breaks.
+
+    runs/RUN/log.jsonl                 public, chained, one line per planned call
+    .seal/runs/RUN/attempts.jsonl      private, one line before each HTTP attempt
+    .seal/runs/RUN/responses.jsonl     private, one line per response, with the log line it led to
+
+A response goes to the private file first and to the log second. Whatever moment a process dies at,
+opening the journal again cuts torn last lines off and moves an answered call into the log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+from sealbench.crypto import canonical
+from sealbench.crypto.digest import sha256_hex
+from sealbench.errors import FormatError
+from sealbench.formats.base import JsonObject, Record
+from sealbench.formats.run import AttemptRecord, LogLine, RawResponse, follow_log
+
+CallKey = tuple[str, str, int, int]
+_SYNC_EVERY = 200  # lines between two waits for the disk; a killed process loses nothing either way
+
+
+class _Stored(Record):
+    """One line of responses.jsonl: the raw response, and the log line made from it."""
+
+    raw: RawResponse
+    line: JsonObject
+
+
+class _AppendFile:
+    """An append-only file of lines, unbuffered, with a torn last line cut off when opened."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _cut_torn_line(path)
+        self._stream: BinaryIO = path.open("ab", buffering=0)
+        self._unsynced = 0
+
+    def append(self, line: bytes) -> None:
+        data = line + b"\n"
+        written = self._stream.write(data)
+        if written != len(data):  # a full disk can take a part; the next open cuts it off
+            raise OSError(28, "the disk is full")
+        self._unsynced += 1
+        if self._unsynced >= _SYNC_EVERY:
+            self.sync()
+
+    def sync(self) -> None:
+        os.fsync(self._stream.fileno())
+        self._unsynced = 0
+
+    def close(self) -> None:
+        self.sync()
+        self._stream.close()
+
+
+class Journal:
+    """An open run log. Use as a context manager; the caller holds the run's lock."""
+
+    def __init__(self, public: Path, private: Path, first_prev: str) -> None:
+        self._log_path = public / "log.jsonl"
+        self._responses_path = private / "responses.jsonl"
+        self._attempts_path = private / "attempts.jsonl"
+        self.done: set[CallKey] = set()
+        self.size = 0
+        self._head = first_prev
+        self._log = _AppendFile(self._log_path)
+        self._responses = _AppendFile(self._responses_path)
+        self._attempts = _AppendFile(self._attempts_path)
+        self._read_log(first_prev)
+        self._recover_response()
+        self._interrupted = self._read_interrupted()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for stream in (self._log, self._responses, self._attempts):
+            stream.close()
+
+    def interrupted(self, key: CallKey) -> tuple[AttemptRecord, ...]:
+        """Attempts at this call that a dead process left without an end."""
+        return tuple(
+            AttemptRecord(at=at, ended_at=None, status=None, outcome="interrupted")
+            for at in self._interrupted.get(key, ())
+        )
+
+    def attempt(self, key: CallKey, number: int, at: str) -> None:
+        """Note an attempt before it is sent."""
+        item, endpoint, cap, repeat = key
+        self._attempts.append(
+            canonical.encode(
+                {"at": at, "cap": cap, "endpoint": endpoint, "item": item, "number": number, "repeat": repeat}
+            )
+        )
+
+    def record(self, fields: JsonObject, raw: RawResponse) -> LogLine:
+        """Append one ended call: the response first, then the log line.
+
+        Parameters
+        ----------
+        fields : all of a log line but `seq` and `prev`.
+        raw : the redacted response, with `seq` equal to this journal's `size`.
+        """
+        line = LogLine.from_value({**fields, "seq": self.size, "prev": self._head}, "log line")
+        self._responses.append(_Stored(raw=raw, line=line.to_value()).to_bytes())
+        self._append(line)
+        return line
+
+    def _append(self, line: LogLine) -> None:
+        data = line.to_bytes()
+        self._log.append(data)
+        self._head = sha256_hex(data)
+        self.size += 1
+        self.done.add(line.key)
+        self._interrupted.pop(line.key, None)
+
+    def _read_log(self, first_prev: str) -> None:
+        with self._log_path.open("rb") as stream:
+            for line in follow_log(stream, first_prev, self._log_path.name):
+                if line.key in self.done:
+                    raise FormatError(
+                        f"{self._log_path.name} line {line.seq + 1}: a call that is there already"
+                    )
+                self.done.add(line.key)
+                self.size += 1
+                self._head = sha256_hex(line.to_bytes())
+
+    def _recover_response(self) -> None:
+        """Move the one response that a dead process stored, but did not log, into the log."""
+        self._interrupted: dict[CallKey, list[str]] = {}
+        for stored in read_responses(self._responses_path, first=self.size):
+            line = LogLine.from_value(stored.line, "stored log line")
+            if line.seq != self.size or line.prev != self._head:
+                raise FormatError(
+                    f"{self._responses_path.name}: a stored response does not follow the log",
+                    hint="restore the run's public and private folders from the same backup",
+                )
+            self._append(line)
+
+    def _read_interrupted(self) -> dict[CallKey, list[str]]:
+        found: dict[CallKey, list[str]] = {}
+        with self._attempts_path.open("rb") as stream:
+            for raw in stream:
+                value: dict[str, Any] = json.loads(raw)
+                key = (value["item"], value["endpoint"], value["cap"], value["repeat"])
+                if key not in self.done:
+                    found.setdefault(key, []).append(value["at"])
+        return found
+
+
+def read_responses(path: Path, *, first: int = 0) -> Iterator[_Stored]:
+    """The stored responses from number `first` on, in the order of the log."""
+    with path.open("rb") as stream:
+        for number, raw in enumerate(stream):
+            if number >= first:
+                yield _Stored.from_bytes(raw.rstrip(b"\n"), f"{path.name} line {number + 1}")
+
+
+def _cut_torn_line(path: Path) -> None:
+    if not path.exists():
+        return
+    with path.open("r+b") as stream:
+        end = stream.seek(0, os.SEEK_END)
+        position = end
+        while position > 0:
+            start = max(0, position - 65536)
+            stream.seek(start)
+            block = stream.read(position - start)
+            newline = block.rfind(b"\n")
+            if newline >= 0:
+                position = start + newline + 1
+                break
+            position = start
+        if position != end:
+            stream.truncate(position)

@@ -1,0 +1,161 @@
+"""One change of a workspace's public side: signed files, registry events, a checkpoint, the file list.
+
+Every stage that publishes does it through `Publication`, under the workspace's lock, in this order:
+files (new ones, with signatures), registry lines, checkpoint, `files.json`. A crash in between
+leaves files that no event names, which `seal verify` shows and `seal status` explains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sealbench import store
+from sealbench.clock import Clock
+from sealbench.crypto.digest import sha256_file, sha256_hex
+from sealbench.crypto.signature import AuthorKey
+from sealbench.errors import CheckFailed
+from sealbench.formats.base import FileHash, Record, format_instant
+from sealbench.formats.registry import (
+    NO_LINE,
+    Checkpoint,
+    Event,
+    PublicFiles,
+    Registry,
+    RegistryLine,
+)
+from sealbench.store import Workspace
+
+
+def author_key(workspace: Workspace) -> AuthorKey:
+    """The author's key; MissingKey with the way to restore it."""
+    data = store.read_secret(
+        workspace.author_key, hint="restore .seal/author.key from your backup, or start anew with `seal init`"
+    )
+    return AuthorKey.from_openssh(data, str(workspace.author_key))
+
+
+def read_registry(workspace: Workspace) -> Registry:
+    """The registry with its chain checked; FormatError names the first bad line."""
+    return Registry.from_bytes(store.read(workspace.registry, hint="seal init"))
+
+
+class Publication:
+    """What one command adds to the public side. Made by `publish`, never directly."""
+
+    def __init__(self, workspace: Workspace, clock: Clock) -> None:
+        self.workspace = workspace
+        self.clock = clock
+        self.key = author_key(workspace)
+        self._lines: list[RegistryLine] = []
+        self._hashes: list[str] = []
+        if workspace.registry.exists():
+            registry = read_registry(workspace)
+            self._lines, self._hashes = list(registry.lines), list(registry.hashes)
+        self._published = len(self._lines)
+        self.written: list[Path] = []
+
+    def identity(self) -> dict[str, Any]:
+        """The fields that every signed file carries: author, registry, its size and last hash now."""
+        return {
+            "author": self.key.public.fingerprint,
+            "registry": self._hashes[0],
+            "registry_size": self._published,
+            "registry_head": self._hashes[self._published - 1],
+        }
+
+    def write_signed(self, path: Path, document: Record) -> FileHash:
+        """Write a new file and its `.sig`; UsageError if the name is taken."""
+        data = document.to_bytes()
+        store.write_new(path, data)
+        store.write_new(path.with_name(path.name + ".sig"), self.key.sign(data))
+        self.written.append(path)
+        return self.hash_of(path)
+
+    def write(self, path: Path, data: bytes) -> FileHash:
+        """Write a new file that another file's hash binds."""
+        store.write_new(path, data)
+        return self.hash_of(path)
+
+    def hash_of(self, path: Path) -> FileHash:
+        """A public file's path and hash as other files name it."""
+        return FileHash(path=self.workspace.relative(path), sha256=sha256_file(path))
+
+    def event(self, event: Event, subject: str, files: list[FileHash], detail: dict[str, Any]) -> None:
+        """Append one registry line at once."""
+        line = RegistryLine(
+            seq=len(self._lines),
+            prev=self._hashes[-1] if self._hashes else NO_LINE,
+            at=format_instant(self.clock()),
+            event=event,
+            subject=subject,
+            files=tuple(sorted(files, key=lambda file: file.path)),
+            detail=detail,
+        )
+        data = line.to_bytes()
+        store.append_line(self.workspace.registry, data)
+        self._lines.append(line)
+        self._hashes.append(sha256_hex(data))
+
+    def checkpoint(self) -> Path | None:
+        """Write and sign `checkpoints/SIZE.json` if events were added since the last one."""
+        size = len(self._lines)
+        path = self.workspace.root / store.CHECKPOINTS / f"{size}.json"
+        if size == 0 or path.exists():
+            return None
+        self.write_signed(
+            path,
+            Checkpoint(
+                author=self.key.public.fingerprint,
+                registry=self._hashes[0],
+                size=size,
+                head=self._hashes[-1],
+            ),
+        )
+        return path
+
+
+@contextmanager
+def publish(workspace: Workspace, clock: Clock) -> Iterator[Publication]:
+    """Lock the workspace, let the caller publish, then write the checkpoint and the file list."""
+    with workspace.lock():
+        publication = Publication(workspace, clock)
+        yield publication
+        publication.checkpoint()
+        refresh_files(workspace)
+
+
+def refresh_files(workspace: Workspace) -> None:
+    """Rewrite `commitments/files.json`: the hash of every public file but itself and unfinished runs."""
+    store.replace(workspace.root / store.FILES, list_files(workspace).to_bytes())
+
+
+def list_files(workspace: Workspace) -> PublicFiles:
+    """The public files as they are now. Files of a run without a `run_end` or `run_abort` are left out."""
+    finished = set()
+    if workspace.registry.exists():
+        registry = read_registry(workspace)
+        finished = {line.subject for line in registry.lines if line.event in ("run_end", "run_abort")}
+    files = []
+    for path in workspace.public_files():
+        relative = workspace.relative(path)
+        parts = relative.split("/")
+        if relative == store.FILES or (parts[0] == "runs" and parts[1] not in finished):
+            continue
+        files.append(FileHash(path=relative, sha256=sha256_file(path)))
+    return PublicFiles(files=tuple(files))
+
+
+def refuse_damage(workspace: Workspace) -> None:
+    """CheckFailed if a listed public file was changed or removed since the last command."""
+    path = workspace.root / store.FILES
+    listed = PublicFiles.from_bytes(store.read(path), store.FILES)
+    for file in listed.files:
+        target = workspace.root / file.path
+        if not target.is_file() or sha256_file(target) != file.sha256:
+            raise CheckFailed(
+                f"{file.path} is missing or was changed since the last command",
+                hint="seal verify, then restore the file from version control",
+            )
