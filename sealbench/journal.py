@@ -10,6 +10,7 @@ opening the journal again cuts torn last lines off and moves an answered call in
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
+from sealbench import store
 from sealbench.crypto import canonical
 from sealbench.crypto.digest import sha256_hex
 from sealbench.errors import FormatError
@@ -39,7 +41,7 @@ class _AppendFile:
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _cut_torn_line(path)
+        store.cut_torn_line(path)
         self._stream: BinaryIO = path.open("ab", buffering=0)
         self._unsynced = 0
 
@@ -47,7 +49,7 @@ class _AppendFile:
         data = line + b"\n"
         written = self._stream.write(data)
         if written != len(data):  # a full disk can take a part; the next open cuts it off
-            raise OSError(28, "the disk is full")
+            raise OSError(errno.ENOSPC, "the disk is full")
         self._unsynced += 1
         if self._unsynced >= _SYNC_EVERY:
             self.sync()
@@ -74,9 +76,10 @@ class Journal:
         self._log = _AppendFile(self._log_path)
         self._responses = _AppendFile(self._responses_path)
         self._attempts = _AppendFile(self._attempts_path)
+        self._interrupted: dict[CallKey, list[str]] = {}
         self._read_log(first_prev)
         self._recover_response()
-        self._interrupted = self._read_interrupted()
+        self._read_interrupted()
 
     def __enter__(self) -> Self:
         return self
@@ -137,7 +140,6 @@ class Journal:
 
     def _recover_response(self) -> None:
         """Move the one response that a dead process stored, but did not log, into the log."""
-        self._interrupted: dict[CallKey, list[str]] = {}
         for stored in read_responses(self._responses_path, first=self.size):
             line = LogLine.from_value(stored.line, "stored log line")
             if line.seq != self.size or line.prev != self._head:
@@ -147,15 +149,13 @@ class Journal:
                 )
             self._append(line)
 
-    def _read_interrupted(self) -> dict[CallKey, list[str]]:
-        found: dict[CallKey, list[str]] = {}
+    def _read_interrupted(self) -> None:
         with self._attempts_path.open("rb") as stream:
             for raw in stream:
                 value: dict[str, Any] = json.loads(raw)
                 key = (value["item"], value["endpoint"], value["cap"], value["repeat"])
                 if key not in self.done:
-                    found.setdefault(key, []).append(value["at"])
-        return found
+                    self._interrupted.setdefault(key, []).append(value["at"])
 
 
 def read_responses(path: Path, *, first: int = 0) -> Iterator[_Stored]:
@@ -164,22 +164,3 @@ def read_responses(path: Path, *, first: int = 0) -> Iterator[_Stored]:
         for number, raw in enumerate(stream):
             if number >= first:
                 yield _Stored.from_bytes(raw.rstrip(b"\n"), f"{path.name} line {number + 1}")
-
-
-def _cut_torn_line(path: Path) -> None:
-    if not path.exists():
-        return
-    with path.open("r+b") as stream:
-        end = stream.seek(0, os.SEEK_END)
-        position = end
-        while position > 0:
-            start = max(0, position - 65536)
-            stream.seek(start)
-            block = stream.read(position - start)
-            newline = block.rfind(b"\n")
-            if newline >= 0:
-                position = start + newline + 1
-                break
-            position = start
-        if position != end:
-            stream.truncate(position)

@@ -122,7 +122,7 @@ def fill(
         )
     ]
     number = 0
-    voids = []
+    voids: list[str] = []
     for contrast in contrasts(items):
         for endpoint in endpoints:
             ids = []

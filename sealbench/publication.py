@@ -121,6 +121,8 @@ class Publication:
 def publish(workspace: Workspace, clock: Clock) -> Iterator[Publication]:
     """Lock the workspace, let the caller publish, then write the checkpoint and the file list."""
     with workspace.lock():
+        # A half line is what a process left that died while appending; its event never happened.
+        store.cut_torn_line(workspace.registry)
         publication = Publication(workspace, clock)
         yield publication
         publication.checkpoint()

@@ -188,6 +188,26 @@ def append_line(path: Path, line: bytes) -> None:
         os.fsync(stream.fileno())
 
 
+def cut_torn_line(path: Path) -> None:
+    """Remove what stands after the last line feed of an append-only file; nothing if it is not there."""
+    if not path.exists():
+        return
+    with path.open("r+b") as stream:
+        end = stream.seek(0, os.SEEK_END)
+        position = end
+        while position > 0:
+            start = max(0, position - 65536)
+            stream.seek(start)
+            block = stream.read(position - start)
+            newline = block.rfind(b"\n")
+            if newline >= 0:
+                position = start + newline + 1
+                break
+            position = start
+        if position != end:
+            stream.truncate(position)
+
+
 def _temporary(path: Path, data: bytes, mode: int) -> Path:
     private = not mode & 0o077
     path.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)

@@ -1,0 +1,85 @@
+"""The only writer: results to stdout, everything else to stderr, colour where it is wanted."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import Any
+
+import click
+
+_REDRAW_SECONDS = 0.1
+
+
+class Console:
+    """What a command prints with. One per process, kept in click's context."""
+
+    def __init__(self, *, color: bool | None = None, debug: bool = False) -> None:
+        self.debug = debug
+        self._color = color
+        self._last_redraw = 0.0
+        self._progress_width = 0
+
+    @property
+    def color(self) -> bool:
+        """Flag first, then NO_COLOR, FORCE_COLOR, then whether stdout is a terminal."""
+        if self._color is not None:
+            return self._color
+        if os.environ.get("NO_COLOR"):
+            return False
+        return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+
+    def result(self, text: str) -> None:
+        """A result, to stdout."""
+        click.echo(text, color=self.color)
+
+    def json(self, value: Any) -> None:
+        """A result as JSON, to stdout, one document."""
+        click.echo(json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False))
+
+    def note(self, text: str) -> None:
+        """What is going on, to stderr."""
+        self.clear_progress()
+        click.echo(text, err=True, color=self.color)
+
+    def next_step(self, command: str) -> None:
+        """The command that usually follows, to stderr."""
+        self.note(f"next: {command}")
+
+    def error(self, message: str, hint: str = "") -> None:
+        """`seal: error: …` and, below it, `seal: hint: …`."""
+        self.clear_progress()
+        click.echo(
+            click.style("seal: error:", fg="red", bold=True) + f" {message}", err=True, color=self.color
+        )
+        if hint:
+            click.echo(click.style("seal: hint:", fg="cyan") + f" {hint}", err=True, color=self.color)
+
+    def progress(self, text: str, *, last: bool = False) -> None:
+        """Redraw one line on a terminal's stderr, at most ten times a second; nothing elsewhere."""
+        if not sys.stderr.isatty():
+            return
+        now = time.monotonic()
+        if not last and now - self._last_redraw < _REDRAW_SECONDS:
+            return
+        self._last_redraw = now
+        shown = text[: _terminal_width() - 1]
+        sys.stderr.write("\r" + shown.ljust(self._progress_width))
+        sys.stderr.flush()
+        self._progress_width = len(shown)
+
+    def clear_progress(self) -> None:
+        """Remove the progress line before something else is printed."""
+        if self._progress_width:
+            sys.stderr.write("\r" + " " * self._progress_width + "\r")
+            sys.stderr.flush()
+            self._progress_width = 0
+
+
+def _terminal_width() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns
+    except OSError:
+        return 80

@@ -1,0 +1,113 @@
+"""A battery from K and its public parameters: instances, wordings, order, ids.
+
+Pure and repeatable: `seal create` makes a battery with it, `seal verify` makes it again from a
+published K. Source: docs/spec/derivations.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sealbench.crypto.canonical import encode
+from sealbench.crypto.derivation import (
+    ItemKeys,
+    battery_seed,
+    instance_id,
+    item_stream,
+    shuffle_stream,
+    wording_stream,
+)
+from sealbench.errors import UsageError
+from sealbench.formats.battery import FamilyParameters, Item, Parameters
+from sealbench.tasks.base import Instance, TaskFamily, get_family
+
+_MAX_REDRAWS = 1000
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """An instance with its family and its index before the shuffle."""
+
+    family: TaskFamily
+    index: int
+    instance: Instance
+
+
+def build_items(
+    secret: bytes,
+    parameters: Parameters,
+    *,
+    beacon: bytes = b"",
+    on_instance: Callable[[], None] | None = None,
+) -> list[Item]:
+    """All items of a battery in their sealed order.
+
+    Parameters
+    ----------
+    secret : K, 32 bytes.
+    parameters : the public parameters; families must be installed in the version they name.
+    beacon : the beacon's 32 bytes, empty outside beacon mode.
+    on_instance : called after each drawn instance, for progress.
+
+    Raises
+    ------
+    UsageError : a family is not installed, or its ranges cannot hold that many different instances.
+    """
+    seed = battery_seed(secret, parameters.to_bytes(), beacon)
+    drawn = [one for family in parameters.families for one in _draw_family(seed, family, on_instance)]
+    asked = [(one, wording) for one in drawn for wording in parameters.wordings]
+    shuffle_stream(seed).shuffle(asked)
+    keys = ItemKeys(secret)
+    return [
+        _item(secret, seed, keys.item_id(index), one, wording) for index, (one, wording) in enumerate(asked)
+    ]
+
+
+def _draw_family(
+    seed: bytes, chosen: FamilyParameters, on_instance: Callable[[], None] | None
+) -> list[_Drawn]:
+    family = get_family(chosen.family)
+    slots = family.slots(chosen.parameters, chosen.per_class)
+    drawn: list[_Drawn] = []
+    seen: set[bytes] = set()
+    for index, slot in enumerate(slots):
+        stream = item_stream(seed, chosen.family, index)
+        for _ in range(_MAX_REDRAWS):
+            instance = family.generate(slot, chosen.parameters, stream)
+            identity = encode(instance.params)
+            if identity not in seen:
+                break
+        else:
+            raise UsageError(
+                f"{chosen.family}: no new {slot.class_label} ({slot.kind}) found in {_MAX_REDRAWS} draws",
+                hint="widen the ranges with -p, or lower --per-class",
+            )
+        seen.add(identity)
+        drawn.append(_Drawn(family, index, instance))
+        if on_instance is not None:
+            on_instance()
+    return drawn
+
+
+def _item(secret: bytes, seed: bytes, item_id: str, one: _Drawn, wording: str) -> Item:
+    family, instance = one.family, one.instance
+    stream = wording_stream(seed, family.name, one.index, wording)
+    rendered = family.render(instance, wording, stream)
+    return Item(
+        id=item_id,
+        instance=instance_id(secret, family.name, one.index),
+        family=family.name,
+        class_label=instance.class_label,
+        kind=instance.kind,
+        stratum=instance.stratum,
+        search=instance.search,
+        wording=wording,
+        category=rendered.category,
+        prompt=rendered.prompt,
+        answer=rendered.answer,
+        answer_type=rendered.answer_type,
+        minimal_answer=rendered.minimal_answer,
+        params=instance.params,
+        certificate=instance.certificate,
+    )
