@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sealbench import store
+from sealbench.config import Settings
 from sealbench.errors import NotYet
 from sealbench.store import Workspace
 from sealbench.timestamps.check import ProofReport, check_file
 from sealbench.timestamps.header_store import HeaderStore
 from sealbench.timestamps.networks import NETWORKS
+
+if TYPE_CHECKING:
+    import httpx
+
+    from sealbench.timestamps.headers import HeaderSource
 
 
 def proof_path(path: Path) -> Path:
@@ -36,6 +45,24 @@ def check_anchor(path: Path, headers: HeaderStore, network: str) -> ProofReport 
     if not proof.exists():
         return None
     return check_file(path.read_bytes(), proof.read_bytes(), headers, NETWORKS[network], own=True)
+
+
+def configured_sources(
+    client: httpx.AsyncClient, settings: Settings
+) -> AbstractAsyncContextManager[list[HeaderSource]]:
+    """The header sources that the configuration names, in their order."""
+    from sealbench.timestamps.header_sources import header_sources
+
+    password = os.environ.get(settings.core_password_env or "", "")
+    return header_sources(
+        client,
+        explorers=settings.explorers,
+        core_rpc=settings.core_rpc,
+        core_cookie=settings.core_cookie,
+        core_user=settings.core_user,
+        core_password=password,
+        electrum=settings.electrum,
+    )
 
 
 def stampable_files(workspace: Workspace) -> list[Path]:

@@ -38,6 +38,7 @@ class Settings:
     minimum_operators : how many different operators must answer before a stamp counts.
     explorers : Esplora-style explorers that serve block headers.
     core_rpc, core_cookie : URL and cookie file of a Bitcoin Core node, if any.
+    core_user, core_password_env : or its RPC user, and the variable that holds the password.
     electrum : Electrum servers as host:port, if any.
     max_connections : ceiling of simultaneous calls per endpoint.
     endpoints : tables `[endpoints.NAME]` as written.
@@ -49,6 +50,8 @@ class Settings:
     explorers: tuple[str, ...] = DEFAULT_EXPLORERS
     core_rpc: str | None = None
     core_cookie: str | None = None
+    core_user: str = ""
+    core_password_env: str | None = None
     electrum: tuple[str, ...] = ()
     max_connections: int = 16
     endpoints: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -62,6 +65,8 @@ _TABLES: dict[str, dict[str, type]] = {
         "explorers": list,
         "core_rpc": str,
         "core_cookie": str,
+        "core_user": str,
+        "core_password_env": str,
         "electrum": list,
     },
     "run": {"max_connections": int},
@@ -88,7 +93,7 @@ def load(settings_file: Path | None) -> Settings:
 def _read(path: Path) -> dict[str, Any]:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # huge integers are no TOMLDecodeError
         raise ConfigurationError(
             f"{path}: {error}", hint="see docs/configuration.md for a whole example"
         ) from error

@@ -11,6 +11,7 @@ import asyncio
 import urllib.request
 from dataclasses import dataclass, field
 
+import aiohttp
 import httpx
 
 from sealbench.errors import NetworkError
@@ -68,7 +69,8 @@ async def fetch(
                 return Answer(response.status_code, body, lowered)
     except TimeoutError as error:
         raise NetworkError(f"{url}: no whole answer within {timeout:g} s") from error
-    except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError) as error:
+    # The aiohttp transport lets its own errors through where an answer is not HTTP at all.
+    except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, aiohttp.ClientError, OSError) as error:
         raise NetworkError(f"{url}: {type(error).__name__}: {printable(str(error))}") from error
 
 

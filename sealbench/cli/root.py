@@ -25,6 +25,8 @@ COMMANDS = {
     "upgrade": "Complete pending timestamps and fetch block headers.",
     "run": "Do, or finish, the calls of a plan.",
     "report": "Figures and verdicts of finished runs.",
+    "plan": "How many items a test needs; the smallest p a design can reach.",
+    "test": "The exact test for your own numbers in a CSV.",
     "verify": "Check everything, trusting neither the author nor this tool.",
     "retire": "Publish a battery with its key, for anyone to check.",
     "status": "What waits: stamps, runs, reports, reveals.",

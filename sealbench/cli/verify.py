@@ -124,7 +124,8 @@ def _verify_file(console: Console, path: Path, policy: Policy, as_json: bool) ->
     else:
         console.result(f"{path}: {found.sentence(policy.rules, policy.minimum_grade)}")
         for one in found.graded:
-            console.result(f"  block {one.height}: {one.grade}; to forge it: {one.forgery_cost or 'nothing'}")
+            price = f"; a forger pays {one.forgery_cost}" if one.forgery_cost else ""
+            console.result(f"  block {one.height}: {one.grade}{price}")
         if found.weak_hash:
             console.result("  made with SHA-1 or RIPEMD-160: it may commit to two files")
     if status == "needs header":

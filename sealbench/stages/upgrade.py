@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sealbench import store
-from sealbench.anchoring import proof_path, read_headers, stampable_files
+from sealbench.anchoring import configured_sources, proof_path, read_headers, stampable_files
 from sealbench.config import Settings
 from sealbench.errors import UsageError
 from sealbench.http import new_client
@@ -16,7 +16,6 @@ from sealbench.publication import refresh_files
 from sealbench.store import Workspace
 from sealbench.timestamps.calendars import AnswerCache, UpgradeResult, upgrade
 from sealbench.timestamps.check import check_file
-from sealbench.timestamps.header_sources import header_sources
 from sealbench.timestamps.header_store import HeaderStore
 from sealbench.timestamps.headers import complete_headers, refuse_mismatches
 from sealbench.timestamps.networks import NETWORKS
@@ -80,13 +79,7 @@ async def _upgrade(
     cache = AnswerCache()
     async with (
         new_client() as client,
-        header_sources(
-            client,
-            explorers=settings.explorers,
-            core_rpc=settings.core_rpc,
-            core_cookie=settings.core_cookie,
-            electrum=settings.electrum,
-        ) as sources,
+        configured_sources(client, settings) as sources,
     ):
         outcomes: list[UpgradeResult] = []
         heights: set[int] = set()
