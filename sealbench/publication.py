@@ -30,11 +30,20 @@ from sealbench.store import Workspace
 
 
 def author_key(workspace: Workspace) -> AuthorKey:
-    """The author's key; MissingKey with the way to restore it."""
-    data = store.read_secret(
-        workspace.author_key, hint="restore .seal/author.key from your backup, or start anew with `seal init`"
-    )
-    return AuthorKey.from_openssh(data, str(workspace.author_key))
+    """The author's key in force; MissingKey with the way to restore it.
+
+    A rotation that was interrupted after its registry line is finished here.
+    """
+    if workspace.next_author_key.exists():
+        fresh = _read_key(workspace.next_author_key)
+        if workspace.registry.exists() and read_registry(workspace).find("key", fresh.public.fingerprint):
+            workspace.next_author_key.replace(workspace.author_key)
+    return _read_key(workspace.author_key)
+
+
+def _read_key(path: Path) -> AuthorKey:
+    hint = "seal key restore BACKUP, or put .seal/author.key back from your own copy"
+    return AuthorKey.from_openssh(store.read_secret(path, hint=hint), str(path))
 
 
 def read_registry(workspace: Workspace) -> Registry:

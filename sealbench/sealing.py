@@ -91,7 +91,9 @@ def open_battery(workspace: Workspace, name: str) -> OpenBattery:
         )
     key_path = workspace.battery_key(name)
     key_bytes = store.read_secret(
-        key_path, hint=f"restore {key_path} from your backup; without K this battery can never be opened"
+        key_path,
+        hint="seal key restore BACKUP, or put the file back from your own copy; without K this battery can "
+        "never be opened",
     )
     key = BatteryKey.from_bytes(key_bytes, str(key_path))
     battery = unseal_battery(key.secret_bytes(), sealed, commitment)

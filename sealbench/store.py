@@ -74,6 +74,11 @@ class Workspace:
         return self.private / "author.key"
 
     @property
+    def next_author_key(self) -> Path:
+        """The key that a rotation under way is about to put in force."""
+        return self.private / "author.key.next"
+
+    @property
     def registry(self) -> Path:
         """The registry of all events."""
         return self.root / REGISTRY

@@ -30,6 +30,7 @@ COMMANDS = {
     "verify": "Check everything, trusting neither the author nor this tool.",
     "retire": "Publish a battery with its key, for anyone to check.",
     "status": "What waits: stamps, runs, reports, reveals.",
+    "key": "Show, back up, restore, rotate or revoke keys.",
 }
 
 EXIT_CODES = """\b

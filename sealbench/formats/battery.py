@@ -76,7 +76,8 @@ class Battery(Record):
     items: tuple[Item, ...]
 
 
-def _is_base64(text: str) -> str:
+def is_base64(text: str) -> str:
+    """The text, if it is base64 in its usual spelling (ValueError otherwise)."""
     try:
         data = base64.b64decode(text, validate=True)
     except binascii.Error as error:
@@ -92,7 +93,7 @@ class SealedBattery(Record):
     schema_: Literal["sealbench/sealed/v1"] = Field("sealbench/sealed/v1", alias="schema")
     name: Name
     cipher: Literal["ChaCha20-Poly1305"]
-    ciphertext: Annotated[Str, AfterValidator(_is_base64)]
+    ciphertext: Annotated[Str, AfterValidator(is_base64)]
 
     def ciphertext_bytes(self) -> bytes:
         """The ciphertext with its tag."""
