@@ -154,7 +154,7 @@ def test_missing_and_exposed_key(seal: Seal, tmp_path: Path) -> None:
         "run", "primes", "--exploratory", "--cap", "9", "--endpoint", "reference/solver", cwd=workspace.root
     )
     assert gone.code == 4
-    assert "no such key here" in gone.err and "backup" in gone.err
+    assert "no such key here" in gone.err and "seal key restore BACKUP" in gone.err
     workspace.author_key.unlink()
     author = seal(*CREATE, cwd=workspace.root)
     assert author.code == 4
@@ -218,7 +218,7 @@ def test_every_command_begins_its_help_with_an_example(seal: Seal) -> None:
         assert result.code == 0
         body = result.out.split("\n\n", 1)[1].strip()
         assert body.startswith(f"seal {' '.join(name)}"), body
-        assert "--json" in result.out or name[0] in groups and len(name) == 1
+        assert "--json" in result.out or (name[0] in groups and len(name) == 1)
         assert re.search(r"--help", result.out)
 
 
