@@ -1,0 +1,345 @@
+"""One endpoint's client: attempts, retries and waits of one call, journal first, secrets never out.
+
+Every attempt is announced (`before_attempt`) before its request leaves. What a response means is
+the provider's business, whether it is asked again that of `retries`; here is only the order of acts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+import httpx
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_result,
+    wait_random_exponential,
+)
+
+from sealbench.clock import Clock
+from sealbench.endpoints.base import EndpointSettings, HttpRequest, Parsed, get_provider
+from sealbench.endpoints.budget import Cost, Ledger, actual, ceiling
+from sealbench.endpoints.calls import Attempt, AttemptOutcome, Call, Outcome, Stopped
+from sealbench.endpoints.failures import FAILURES, classify
+from sealbench.endpoints.limits import Gate, Pacer
+from sealbench.endpoints.redaction import redact_body, redact_headers, redact_text
+from sealbench.endpoints.retries import Verdict, judge, stated_delay, stop_hint
+from sealbench.endpoints.sender import Send
+from sealbench.http import USER_AGENT, printable
+
+MAX_BODY = 64 * 1024 * 1024
+CONNECT_TIMEOUT = 30.0
+# After this many calls in a row that ended in a 5xx, the next one stops the endpoint: an outage must
+# not use up the plan.
+OUTAGE_CALLS = 10
+_TIMEOUT_STATUSES = frozenset({408, 504, 524})
+BeforeAttempt = Callable[[Call, Attempt], None]
+_NOTHING = Cost(0, Decimal(0))
+
+
+class Halted(Exception):
+    """The call is left undone: the run or its endpoint was stopped."""
+
+
+class StopEndpoint(Exception):
+    """No call to this endpoint (or to this cap of it) can succeed."""
+
+    def __init__(self, stopped: Stopped) -> None:
+        super().__init__(stopped.reason)
+        self.stopped = stopped
+
+
+@dataclass(frozen=True)
+class Response:
+    """A whole response, redacted."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True)
+class Try:
+    """What became of one attempt."""
+
+    attempt: Attempt
+    response: Response | None
+    parsed: Parsed
+    verdict: Verdict
+    delay: float | None = None
+
+    @property
+    def limited(self) -> bool:
+        """The server said that it was asked too often."""
+        return self.verdict == "retry" and (self.attempt.status == 429 or self.parsed.error_status == 429)
+
+
+class EndpointClient:
+    """Asks one endpoint. Not for use from several event loops."""
+
+    def __init__(
+        self,
+        settings: EndpointSettings,
+        send: Send,
+        *,
+        api_key: str | None,
+        ledger: Ledger,
+        before_attempt: BeforeAttempt,
+        now: Clock,
+        backoff: float,
+    ) -> None:
+        self.settings = settings
+        self.gate = Gate(settings.limits.max_connections)
+        self.halt = asyncio.Event()
+        self.abandoned = False
+        self.attempts = 0
+        self.budget_exhausted = False
+        self._provider = get_provider(settings.provider)
+        self._send_request = send
+        self._api_key = api_key
+        self._ledger = ledger
+        self._before_attempt = before_attempt
+        self._now = now
+        self._requests = Pacer(settings.limits.requests_per_minute)
+        self._tokens = Pacer(settings.limits.tokens_per_minute)
+        self._answered_caps: set[int] = set()
+        self._failed_in_a_row = 0
+        self._deadlines: set[asyncio.Timeout] = set()
+        self._exponential = wait_random_exponential(multiplier=backoff, max=60)
+
+    def __repr__(self) -> str:
+        return f"EndpointClient({self.settings.name!r})"
+
+    def abandon(self) -> None:
+        """End the attempts in flight now; their calls are left undone."""
+        self.abandoned = True
+        for deadline in self._deadlines:
+            deadline.reschedule(asyncio.get_running_loop().time())
+
+    async def ask(self, call: Call) -> Outcome:
+        """All attempts of one call; raises Halted or StopEndpoint if it is to be left undone."""
+        request = self._provider.build_request(call.prompt, call.cap, self.settings, self._api_key)
+        tries: list[Try] = []
+        await self.gate.enter()
+        try:
+            tries.append(await self._try(call, request, 1))
+            if tries[0].verdict == "retry":
+                await self._retry(call, request, tries)
+        finally:
+            self.gate.leave()
+        last = tries[-1]
+        self._check_usable(call, last)
+        response = last.response
+        return Outcome(
+            call=call,
+            attempts=tuple(item.attempt for item in tries),
+            status=response.status if response else None,
+            headers=response.headers if response else {},
+            body=response.body if response else None,
+            parsed=last.parsed,
+        )
+
+    async def _retry(self, call: Call, request: HttpRequest, tries: list[Try]) -> None:
+        """Ask again, as often and as long as the limits allow, after the first of `tries`."""
+        first = True
+
+        async def one_try() -> Try:
+            nonlocal first
+            if not first:
+                tries.append(await self._try(call, request, len(tries) + 1))
+            first = False
+            return tries[-1]
+
+        limits = self.settings.limits
+
+        def enough(state: RetryCallState) -> bool:
+            # Being told to wait is no attempt that failed: only time bounds those.
+            failed = sum(not item.limited for item in tries)
+            return failed >= limits.max_attempts or (state.seconds_since_start or 0.0) >= limits.max_elapsed
+
+        # A new object per call: tenacity keeps the state of one call in it.
+        await AsyncRetrying(
+            stop=enough,
+            wait=self._wait,
+            retry=retry_if_result(lambda result: result.verdict == "retry"),
+            sleep=self._pause,
+            retry_error_callback=_last_result,
+        )(one_try)
+
+    def _check_usable(self, call: Call, last: Try) -> None:
+        """Stop the endpoint, or this cap of it, if no call could succeed now."""
+        if last.attempt.outcome == "answered":
+            self._answered_caps.add(call.cap)
+            self._failed_in_a_row = 0
+            return
+        self._failed_in_a_row += last.attempt.outcome == "retry"
+        settings = self.settings
+        refused = last.verdict == "rejected" and call.cap not in self._answered_caps
+        out_of_order = self._failed_in_a_row > OUTAGE_CALLS
+        unreachable = last.attempt.outcome == "connection"
+        if not (last.verdict == "stop" or unreachable or refused or last.limited or out_of_order):
+            return
+        reason = last.parsed.error or "no answer"
+        status = last.response.status if last.response else None
+        if status is not None:
+            reason = f"HTTP {status}: {reason}"
+        if unreachable:
+            hint = (
+                f"check that {settings.base_url or settings.provider} is right and reachable, then run again"
+            )
+        elif last.limited:
+            hint = f"set requests_per_minute for {settings.name} in sealbench.toml, then run again"
+        elif last.verdict == "retry":
+            hint = f"{settings.name} seems out of order; run again later: what is done is kept"
+        else:
+            hint = stop_hint(status, last.parsed, settings.name, settings.model, settings.api_key_env)
+        cap = call.cap if refused else None
+        raise StopEndpoint(Stopped(settings.name, cap, reason, hint, status, last.parsed))
+
+    async def _try(self, call: Call, request: HttpRequest, number: int) -> Try:
+        if self.halt.is_set():
+            raise Halted
+        reserved = ceiling(call.prompt, call.cap, self.settings)
+        if not await self._ledger.reserve(reserved):
+            self.budget_exhausted = True
+            raise Halted
+        spent = _NOTHING
+        try:
+            delay = max(self._requests.delay(1), self._tokens.delay(reserved.tokens))
+            if delay > 0:
+                await self._pause(delay)
+            if self.halt.is_set():
+                raise Halted
+            attempt = Attempt(number, self._now())
+            self._before_attempt(call, attempt)
+            self.attempts += 1
+            spent = reserved
+            result = await self._send(call, request, attempt)
+            spent = self._spent(result, reserved)
+        finally:
+            self._tokens.give_back(reserved.tokens - spent.tokens)
+            self._ledger.settle(reserved, spent)
+        return result
+
+    def _spent(self, result: Try, reserved: Cost) -> Cost:
+        parsed = result.parsed
+        if result.response is not None and result.response.status >= 400:
+            return _NOTHING
+        if parsed.charged_tokens is None or parsed.prompt_tokens is None:
+            return reserved
+        return actual(parsed.prompt_tokens, parsed.charged_tokens, self.settings)
+
+    async def _send(self, call: Call, request: HttpRequest, attempt: Attempt) -> Try:
+        started = time.monotonic()
+        limit = self.settings.limits.timeout
+        try:
+            async with asyncio.timeout(limit) as deadline:
+                self._deadlines.add(deadline)
+                try:
+                    status, headers, body = await self._exchange(request)
+                finally:
+                    self._deadlines.discard(deadline)
+        except TimeoutError:
+            if self.abandoned:
+                raise Halted from None
+            return self._failed(attempt, "timeout", f"no whole answer within {limit:g} s")
+        except FAILURES as error:
+            outcome, final = classify(error)
+            text = redact_text(printable(f"{type(error).__name__}: {error}", 200), self._api_key)
+            return self._failed(attempt, outcome, text, "stop" if final else "retry")
+        return self._read(call, attempt, started, status, headers, body)
+
+    def _failed(
+        self, attempt: Attempt, outcome: AttemptOutcome, error: str, verdict: Verdict = "retry"
+    ) -> Try:
+        done = replace(attempt, ended_at=self._now(), outcome=outcome)
+        return Try(done, None, Parsed(end="error", error=error), verdict)
+
+    async def _exchange(self, request: HttpRequest) -> tuple[int, dict[str, str], bytes]:
+        """One HTTP exchange: status, headers in lower case, the body whole and decoded."""
+        outgoing = httpx.Request(
+            request.method,
+            _url(request.url),
+            headers={"user-agent": USER_AGENT, **request.headers},
+            content=request.body,
+            extensions={"timeout": {"connect": CONNECT_TIMEOUT}},
+        )
+        response = await self._send_request(outgoing)
+        try:
+            chunks: list[bytes] = []
+            size = 0
+            async for chunk in response.aiter_bytes():
+                size += len(chunk)
+                if size > MAX_BODY:
+                    raise httpx.ReadError(f"body longer than {MAX_BODY} bytes")
+                chunks.append(chunk)
+        finally:
+            await response.aclose()
+        # Not `.items()`: guessing each header's encoding costs more than the rest of the answer.
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers.raw
+        }
+        return response.status_code, headers, b"".join(chunks)
+
+    def _read(
+        self,
+        call: Call,
+        attempt: Attempt,
+        started: float,
+        status: int,
+        headers: dict[str, str],
+        raw: bytes,
+    ) -> Try:
+        body = redact_body(raw, self._api_key)
+        parsed = self._provider.parse_response(status, headers, body, call.cap)
+        verdict = judge(status, headers, parsed)
+        ended_at = self._now()
+        if status == 429 or parsed.error_status == 429:
+            self.gate.limited(started)
+        elif verdict == "accept":
+            self.gate.succeeded()
+        done = replace(attempt, ended_at=ended_at, status=status, outcome=_outcome(status, verdict, parsed))
+        response = Response(status, redact_headers(headers, self._api_key), body)
+        delay = stated_delay(headers, body, ended_at) if verdict == "retry" else None
+        return Try(done, response, parsed, verdict, delay)
+
+    def _wait(self, state: RetryCallState) -> float:
+        stated = None if state.outcome is None else state.outcome.result().delay
+        return float(self._exponential(state)) if stated is None else float(stated)
+
+    async def _pause(self, seconds: float) -> None:
+        """Sleep, but wake up and give the call up as soon as the endpoint is halted."""
+        if self.halt.is_set():
+            raise Halted
+        if seconds <= 0:
+            return
+        try:
+            await asyncio.wait_for(self.halt.wait(), seconds)
+        except TimeoutError:
+            return
+        raise Halted
+
+
+def _last_result(state: RetryCallState) -> Any:
+    return state.outcome.result() if state.outcome is not None else None
+
+
+@lru_cache(maxsize=64)
+def _url(text: str) -> httpx.URL:
+    return httpx.URL(text)
+
+
+def _outcome(status: int, verdict: Verdict, parsed: Parsed) -> AttemptOutcome:
+    if parsed.fault is None:
+        return "answered"
+    if verdict in ("rejected", "stop", "accept"):
+        return "rejected"
+    if parsed.fault == "status":
+        return "timeout" if status in _TIMEOUT_STATUSES else "retry"
+    return "error_body" if parsed.fault == "error_body" else "malformed"
