@@ -1,4 +1,4 @@
-"""The header sources a configuration names, in the order in which they are tried."""
+"""The header sources a configuration names: for a few heights, and for a newer checkpoint table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from sealbench.errors import ConfigurationError
 from sealbench.timestamps.core_rpc import CoreNode
 from sealbench.timestamps.electrum import ElectrumServer
 from sealbench.timestamps.explorer import Explorer, Explorers
+from sealbench.timestamps.explorer_pages import ExplorerPages
 from sealbench.timestamps.headers import HeaderSource
+
+KINDS = ("electrum", "core", "explorer")
+"""Kinds of sources, the quickest for long runs first."""
 
 
 @asynccontextmanager
@@ -32,20 +36,60 @@ async def header_sources(
     context.
     """
     sources: list[HeaderSource] = []
-    cookie = Path(core_cookie) if core_cookie else None
-    node = CoreNode(core_rpc, cookie=cookie, user=core_user, password=core_password) if core_rpc else None
+    node = _node(core_rpc, core_cookie, core_user, core_password)
     if explorers:
         sources.append(Explorers([Explorer(url, client) for url in explorers]))
     if node:
         sources.append(node)
-    for address in electrum:
-        host, _, port = address.rpartition(":")
-        if not host or not port.isdigit():
-            raise ConfigurationError(f"electrum server {address!r} is not host:port", hint='"host:50002"')
-        # Most of these servers sign their own certificates; every header is checked, so none is trusted.
-        sources.append(ElectrumServer(host, int(port), check_certificate=False))
+    sources += _electrum_servers(electrum)
     try:
         yield sources
     finally:
         if node:
             await node.aclose()
+
+
+@asynccontextmanager
+async def bulk_sources(
+    client: httpx.AsyncClient,
+    *,
+    kinds: Sequence[str] = KINDS,
+    explorers: Sequence[str] = (),
+    core_rpc: str | None = None,
+    core_cookie: str | None = None,
+    core_user: str = "",
+    core_password: str = "",
+    electrum: Sequence[str] = (),
+) -> AsyncIterator[list[HeaderSource]]:
+    """Sources of thousands of headers in a row, of these kinds in this order; explorers give pages."""
+    sources: list[HeaderSource] = []
+    node = _node(core_rpc, core_cookie, core_user, core_password) if "core" in kinds else None
+    for kind in kinds:
+        if kind == "electrum":
+            sources += _electrum_servers(electrum)
+        elif kind == "core" and node:
+            sources.append(node)
+        elif kind == "explorer":
+            sources += [ExplorerPages(Explorer(url, client)) for url in explorers]
+    try:
+        yield sources
+    finally:
+        if node:
+            await node.aclose()
+
+
+def _node(url: str | None, cookie: str | None, user: str, password: str) -> CoreNode | None:
+    if not url:
+        return None
+    return CoreNode(url, cookie=Path(cookie) if cookie else None, user=user, password=password)
+
+
+def _electrum_servers(addresses: Sequence[str]) -> list[ElectrumServer]:
+    servers = []
+    for address in addresses:
+        host, _, port = address.rpartition(":")
+        if not host or not port.isdigit() or int(port) > 65535:
+            raise ConfigurationError(f"electrum server {address!r} is not host:port", hint='"host:50002"')
+        # Most of these servers sign their own certificates; every header is checked, so none is trusted.
+        servers.append(ElectrumServer(host, int(port), check_certificate=False))
+    return servers
