@@ -28,6 +28,7 @@ from sealbench.cli.workspace import open_workspace
     help="A wording to ask every instance in; may be repeated.",
 )
 @click.option("--supersedes", default=None, metavar="NAME", help="The battery that this one replaces.")
+@click.option("--allow-leaks", is_flag=True, help="Make it although a short cut tells the classes apart.")
 @click.option("--no-stamp", is_flag=True, help="Do not submit to calendars now (`seal stamp` does it later).")
 @workspace_option
 @json_option
@@ -40,6 +41,7 @@ def command(
     given: tuple[str, ...],
     wordings: tuple[str, ...],
     supersedes: str | None,
+    allow_leaks: bool,
     no_stamp: bool,
     folder: Path | None,
     as_json: bool,
@@ -68,6 +70,7 @@ def command(
         given=given,
         wordings=wordings,
         supersedes=supersedes,
+        allow_leaks=allow_leaks,
         on_instance=advance,
     )
     stamped = None if no_stamp else stamp_now(console, workspace, settings)

@@ -10,6 +10,7 @@ import click
 from sealbench.cli.console import Console
 from sealbench.cli.options import json_option, pass_console, workspace_option
 from sealbench.cli.workspace import open_workspace
+from sealbench.errors import UsageError
 
 if TYPE_CHECKING:
     from sealbench.stages.report import Reported
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("report")
 @click.argument("runs", nargs=-1)
+@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write one HTML page to FILE.")
 @click.option("--markdown", type=click.Path(dir_okay=False, path_type=Path), help="Write Markdown to FILE.")
 @click.option(
     "--latex", type=click.Path(dir_okay=False, path_type=Path), help="Write the LaTeX table to FILE."
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 def command(
     console: Console,
     runs: tuple[str, ...],
+    html: Path | None,
     markdown: Path | None,
     latex: Path | None,
     fail_on: str | None,
@@ -41,7 +44,7 @@ def command(
 ) -> int:
     """\b
     seal report
-    seal report primes-plan-1 --markdown report.md
+    seal report primes-plan-1 --html report.html
 
     Figures and verdicts of ended runs (default: the latest): censoring and loss by class with exact
     p-values, token costs, scores under each policy, deviations from the plan.
@@ -54,7 +57,7 @@ def command(
         if one.fresh:
             console.note(f"written {one.folder / 'report.json'} and report.md")
     _print(console, found, as_json)
-    _write_files(console, found, markdown, latex)
+    _write_files(console, found, html, markdown, latex)
     console.next_step("seal stamp, then seal verify")
     asymmetric = any(test.finding == "asymmetric" for one in found for test in one.report.tests)
     return 1 if fail_on == "asymmetry" and asymmetric else 0
@@ -72,10 +75,18 @@ def _print(console: Console, found: list[Reported], as_json: bool) -> None:
     console.json(views[0] if len(views) == 1 else {"schema": "sealbench/reports/v1", "reports": views})
 
 
-def _write_files(console: Console, found: list[Reported], markdown: Path | None, latex: Path | None) -> None:
+def _write_files(
+    console: Console, found: list[Reported], html: Path | None, markdown: Path | None, latex: Path | None
+) -> None:
+    from sealbench.render.html import render_html
     from sealbench.render.markdown import render_markdown
     from sealbench.render.table import paper_table
 
+    if html is not None:
+        if len(found) != 1:
+            raise UsageError("--html takes one run", hint=f"seal report {found[0].run.name} --html {html}")
+        html.write_text(render_html(found[0].report, found[0].lines), encoding="utf-8")
+        console.note(f"written {html}")
     if markdown is not None:
         markdown.write_text("\n".join(render_markdown(one.report) for one in found), encoding="utf-8")
         console.note(f"written {markdown}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sealbench import __version__, store
+from sealbench.analysis.leaks import judge_parameters, own_baselines
 from sealbench.clock import Clock, system_clock
 from sealbench.crypto import merkle
 from sealbench.crypto.derivation import new_secret, secret_commitment
@@ -48,6 +49,7 @@ def create(
     given: Sequence[str] = (),
     wordings: Sequence[str] = ("plain",),
     supersedes: str | None = None,
+    allow_leaks: bool = False,
     on_instance: Callable[[], None] | None = None,
     clock: Clock = system_clock,
 ) -> Created:
@@ -60,10 +62,12 @@ def create(
     given : `FAMILY.PARAMETER=VALUE`, or `PARAMETER=VALUE` where there is one family.
     wordings : wordings in which every instance is asked.
     supersedes : a battery that this one replaces.
+    allow_leaks : make the battery although a short cut without any search tells the classes apart.
 
     Raises
     ------
-    UsageError : a name already used, an unknown family, wording or parameter, ranges too narrow.
+    UsageError : a name already used, an unknown family, wording or parameter, ranges too narrow, or
+        parameters whose leak report fails.
     """
     _check_name(workspace, name)
     if per_class < 1:
@@ -71,6 +75,8 @@ def create(
             f"--per-class {per_class}: at least 1 instance per class is needed", hint="--per-class 8"
         )
     parameters = complete_parameters(families, per_class, given, wordings)
+    if not allow_leaks:
+        refuse_leaks(parameters)
     secret = new_secret()
     items = build_items(secret, parameters, on_instance=on_instance)
     with publish(workspace, clock) as publication:
@@ -108,6 +114,18 @@ def complete_parameters(
     )
 
 
+def refuse_leaks(parameters: Parameters) -> None:
+    """UsageError if a throwaway draw with these parameters tells the classes apart without a search."""
+    for chosen in parameters.families:
+        leaks = judge_parameters(get_family(chosen.family), chosen.parameters).leaks
+        if leaks:
+            score = f"{float(leaks[0].score):.1%}"
+            raise UsageError(
+                f"{chosen.family}: {leaks[0].name!r} alone scores {score} with these parameters",
+                hint=f"seal families --check {chosen.family} shows all; --allow-leaks makes it all the same",
+            )
+
+
 def _check_name(workspace: Workspace, name: str) -> None:
     store.check_name(name, "battery")
     if name in _RESERVED:
@@ -138,7 +156,7 @@ def _split_given(chosen: Mapping[str, TaskFamily], given: Sequence[str]) -> dict
 
 
 def _check_wordings(chosen: Mapping[str, TaskFamily], wordings: Sequence[str]) -> None:
-    if not wordings or len(set(wordings)) != len(wordings):
+    if len(set(wordings)) != len(wordings):
         raise UsageError("wordings must be given once each", hint="--wording plain")
     for name, family in chosen.items():
         unknown = [wording for wording in wordings if wording not in family.wordings]
@@ -175,7 +193,7 @@ def _publish(
         instances=len({item.instance for item in items}),
         root=merkle.root(leaf_hashes(secret, items)).hex(),
         sealed=sealed_hash,
-        baselines=(),
+        baselines=own_baselines(items),
         supersedes=replaced,
         supersedes_void=None,
         derived_from=None,

@@ -6,8 +6,8 @@ from itertools import combinations
 import pytest
 from tasks_helpers import draw
 
+from sealbench.stats import fisher_exact
 from sealbench.tasks.base import get_family
-from sealbench.tasks.leaks import fisher_two_sided
 from sealbench.tasks.subset_sum_draws import count_near, positions_of
 
 SHAPES = [
@@ -79,7 +79,7 @@ def test_near_misses_are_matched_between_classes():
     assert len(counts["yes"]) > 3
     for limit in range(1, 6):
         many = [sum(n for found, n in counts[label].items() if found >= limit) for label in ("yes", "no")]
-        assert fisher_two_sided(many[0], 800 - many[0], many[1], 800 - many[1]) > 0.001
+        assert fisher_exact([[many[0], 800], [many[1], 800]]).p > 0.001
 
 
 def test_witness_places_cover_their_range():

@@ -1,43 +1,19 @@
 """The leak report: exact p-values against scipy, leaks that are found, defaults that pass."""
 
 from fractions import Fraction
-from math import comb
 
 import pytest
 import scipy.stats
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from sealbench.analysis.leaks import binomial_at_least, leak_report, throwaway_draw
 from sealbench.errors import UsageError
 from sealbench.tasks.base import Instance, get_family
-from sealbench.tasks.leaks import binomial_at_least, fisher_two_sided, holm, leak_report, throwaway_draw
-
-
-@settings(max_examples=100, deadline=None)
-@given(*(st.integers(0, 30) for _ in range(4)))
-def test_fisher_against_scipy(a, b, c, d):
-    if 0 in (a + b, c + d, a + c, b + d):
-        return
-    expected = scipy.stats.fisher_exact([[a, b], [c, d]]).pvalue
-    assert float(fisher_two_sided(a, b, c, d)) == pytest.approx(expected, rel=1e-9)
-
-
-def test_fisher_is_exact():
-    assert fisher_two_sided(8, 0, 0, 8) == Fraction(2, comb(16, 8))
-    assert fisher_two_sided(4, 4, 4, 4) == 1
 
 
 @pytest.mark.parametrize(("right", "total", "classes"), [(8, 10, 2), (0, 5, 2), (5, 5, 3), (7, 20, 4)])
 def test_binomial_against_scipy(right, total, classes):
     expected = scipy.stats.binom.sf(right - 1, total, 1 / classes)
     assert float(binomial_at_least(right, total, classes)) == pytest.approx(expected)
-
-
-def test_holm_by_hand():
-    given_values = [Fraction(1, 100), Fraction(4, 100), Fraction(3, 100)]
-    assert holm(given_values) == [Fraction(3, 100), Fraction(6, 100), Fraction(6, 100)]
-    assert holm([]) == []
-    assert holm([Fraction(9, 10), Fraction(8, 10)]) == [1, 1]
 
 
 @pytest.mark.parametrize(

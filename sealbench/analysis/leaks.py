@@ -11,20 +11,36 @@ it passes would be grinding. Everything is computed in integers with math.comb.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
+from typing import Protocol
 
+from sealbench import stats
 from sealbench.crypto.canonical import encode
 from sealbench.crypto.stream import Stream
 from sealbench.errors import UsageError
+from sealbench.formats.battery import Baseline as Published
+from sealbench.formats.battery import Item
 from sealbench.tasks.base import Instance, Json, Slot, TaskFamily
 
 THROWAWAY_ITEMS = 10_000
 REFUSED_AT = Fraction(1, 100)
 _STREAM_LABEL = "sealbench/v1/leak-check"
 _REDRAWS = 200
+
+
+class Judged(Protocol):
+    """What a baseline may look at: an instance or an item."""
+
+    @property
+    def class_label(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def params(self) -> Mapping[str, Json]: ...
 
 
 @dataclass(frozen=True)
@@ -55,6 +71,19 @@ class LeakReport:
     def leaks(self) -> tuple[Baseline, ...]:
         """The baselines whose adjusted p is at most 1/100: parameters with any are refused."""
         return tuple(baseline for baseline in self.baselines if baseline.p_adjusted <= REFUSED_AT)
+
+
+def judge_parameters(
+    family: TaskFamily, parameters: Mapping[str, Json], *, on_instance: Callable[[], None] | None = None
+) -> LeakReport:
+    """The leak report of a throwaway draw; computed once per process, for it is the same every time."""
+    key = (family.name, family.version, encode(dict(parameters)))
+    if key not in _judged:
+        _judged[key] = leak_report(throwaway_draw(family, parameters, on_instance=on_instance))
+    return _judged[key]
+
+
+_judged: dict[tuple[str, int, bytes], LeakReport] = {}
 
 
 def throwaway_draw(
@@ -113,7 +142,7 @@ def _balanced(instances: Sequence[Instance]) -> list[Instance]:
     return kept
 
 
-def leak_report(instances: Sequence[Instance], prompts: Sequence[str] | None = None) -> LeakReport:
+def leak_report(instances: Sequence[Judged], prompts: Sequence[str] | None = None) -> LeakReport:
     """Judge every baseline on these instances; `prompts` (one each, same order) adds the prompt's length."""
     if not instances:
         raise UsageError("there are no instances to judge", hint="draw at least one for each class")
@@ -124,36 +153,42 @@ def leak_report(instances: Sequence[Instance], prompts: Sequence[str] | None = N
             chosen = [place for place, instance in enumerate(instances) if instance.kind == kind]
             texts = [prompts[place] for place in chosen] if prompts is not None else None
             tests += _tests([instances[place] for place in chosen], texts, kind)
-    adjusted = holm([test.p for test in tests])
+    adjusted = stats.holm({place: test.p for place, test in enumerate(tests)})
     baselines = [
-        Baseline(test.name, test.kind, test.right, test.total, test.p, p_adjusted)
-        for test, p_adjusted in zip(tests, adjusted, strict=True)
+        Baseline(test.name, test.kind, test.right, test.total, test.p, adjusted[place])
+        for place, test in enumerate(tests)
     ]
     return LeakReport(len(instances), tuple(sorted(baselines, key=lambda one: (one.p, one.kind, one.name))))
 
 
-def holm(p_values: Sequence[Fraction]) -> list[Fraction]:
-    """Holm's adjusted p-values in the order given (Holm 1979)."""
-    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
-    adjusted = [Fraction(1)] * len(p_values)
-    running = Fraction(0)
-    for rank, place in enumerate(order):
-        running = max(running, min(Fraction(1), (len(p_values) - rank) * p_values[place]))
-        adjusted[place] = running
-    return adjusted
+def own_baselines(items: Sequence[Item]) -> tuple[Published, ...]:
+    """What each baseline scores on a battery's own items, for its commitment: published, never judged.
+
+    One entry per family and baseline, instances counted once, accuracy to four decimals.
+    """
+    found: list[Published] = []
+    for family in sorted({item.family for item in items}):
+        first = {item.instance: item for item in items if item.family == family}
+        judged = [first[key] for key in sorted(first)]
+        prompts = [item.prompt for item in judged]
+        found += [
+            Published(
+                family=family,
+                baseline=_label(guess.name),
+                accuracy=_four_decimals(Fraction(guess.right, guess.total)),
+            )
+            for guess in _guesses(judged, prompts)
+        ]
+    return tuple(found)
 
 
-def fisher_two_sided(a: int, b: int, c: int, d: int) -> Fraction:
-    """The exact p of the table [[a, b], [c, d]]: all tables of its margins that are no more probable."""
-    row, column, total = a + b, a + c, a + b + c + d
-    low, high = max(0, row + column - total), min(row, column)
-    weight = comb(column, low) * comb(total - column, row - low)
-    weights = [weight]
-    for x in range(low, high):
-        weight = weight * (column - x) * (row - x) // ((x + 1) * (total - column - row + x + 1))
-        weights.append(weight)
-    seen = weights[a - low]
-    return Fraction(sum(one for one in weights if one <= seen), comb(total, row))
+def _label(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:64]
+
+
+def _four_decimals(value: Fraction) -> str:
+    scaled = round(value * 10_000)
+    return f"{scaled // 10_000}.{scaled % 10_000:04d}"
 
 
 def binomial_at_least(right: int, total: int, classes: int) -> Fraction:
@@ -167,6 +202,24 @@ def binomial_at_least(right: int, total: int, classes: int) -> Fraction:
 
 
 @dataclass(frozen=True)
+class _Guess:
+    """What one baseline scores; `table` [[a, n], [c, n]] is its feature by class, None for constants."""
+
+    name: str
+    right: int
+    total: int
+    table: tuple[tuple[int, int], tuple[int, int]] | None
+    classes: int
+
+    def p(self) -> Fraction:
+        """Exact p of "this tells nothing"."""
+        if self.table is None:
+            return binomial_at_least(self.right, self.total, self.classes)
+        rows = [list(row) for row in self.table]
+        return Fraction(stats.fisher_exact(rows, two_sided="likelihood", level=None).p)
+
+
+@dataclass(frozen=True)
 class _Test:
     name: str
     kind: str
@@ -175,13 +228,16 @@ class _Test:
     p: Fraction
 
 
-def _tests(instances: Sequence[Instance], prompts: Sequence[str] | None, kind: str) -> Iterator[_Test]:
+def _tests(instances: Sequence[Judged], prompts: Sequence[str] | None, kind: str) -> Iterator[_Test]:
+    for guess in _guesses(instances, prompts):
+        yield _Test(guess.name, kind, guess.right, guess.total, guess.p())
+
+
+def _guesses(instances: Sequence[Judged], prompts: Sequence[str] | None) -> Iterator[_Guess]:
     labels = [instance.class_label for instance in instances]
     classes = sorted(set(labels))
     for label in classes:
-        right = labels.count(label)
-        p = binomial_at_least(right, len(labels), max(2, len(classes)))
-        yield _Test(f"always {label}", kind, right, len(labels), p)
+        yield _Guess(f"always {label}", labels.count(label), len(labels), None, max(2, len(classes)))
     features = _features([instance.params for instance in instances])
     if prompts is not None:
         features["prompt length"] = _split([len(prompt) for prompt in prompts])
@@ -195,7 +251,8 @@ def _tests(instances: Sequence[Instance], prompts: Sequence[str] | None, kind: s
             if a + b == 0 or c + d == 0 or a + c == 0 or b + d == 0:
                 continue  # the feature or the class never varies: nothing to tell
             suffix = f" ({label} or not)" if len(classes) > 2 else ""
-            yield _Test(name + suffix, kind, max(a + d, b + c), len(values), fisher_two_sided(a, b, c, d))
+            table = ((a, a + b), (c, c + d))
+            yield _Guess(name + suffix, max(a + d, b + c), len(values), table, len(classes))
 
 
 def _features(problems: Sequence[Mapping[str, Json]]) -> dict[str, list[bool]]:

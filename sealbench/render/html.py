@@ -1,0 +1,144 @@
+"""A report as one HTML file: no scripts, nothing loaded from outside, light and dark, made to be printed.
+
+Headings, tables with captions and scoped heads, a skip link, figures with text alternatives: readable by
+keyboard and by screen reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from sealbench.formats.report import Report
+from sealbench.formats.run import LogLine
+from sealbench.render.content import document
+from sealbench.render.document import Block, Bullets, Cell, Grid, Paragraph, Section, Struck
+from sealbench.render.figures import figures
+from sealbench.render.svg import Figure
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1a1a1a; --paper: #fff; --rule: #bbb; --soft: #f3f3f3;
+  --link: #0b5394; --alarm: #a40000 }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e6e6; --paper: #161616; --rule: #555;
+  --soft: #232323; --link: #8ab4f8; --alarm: #ff8a80 } }
+* { box-sizing: border-box }
+body { margin: 0 auto; max-width: 70rem; padding: 1rem; background: var(--paper); color: var(--ink);
+  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
+h1 { font-size: 1.6rem; line-height: 1.2 }
+h2 { font-size: 1.25rem; margin-top: 2.5rem; border-bottom: 1px solid var(--rule) }
+a { color: var(--link) }
+.skip { position: absolute; left: -99rem }
+.skip:focus { left: 1rem; background: var(--paper); padding: .5rem }
+.exploratory { color: var(--alarm) }
+nav ul { columns: 16rem; padding-left: 1.2rem }
+.wide { overflow-x: auto; margin: 1rem 0 }
+.wide:focus-visible { outline: 2px solid var(--link) }
+table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-numeric: tabular-nums }
+caption { text-align: left; font-weight: 600; padding: .25rem 0 }
+th, td { padding: .25rem .6rem; text-align: left; vertical-align: top;
+  border-bottom: 1px solid var(--rule); overflow-wrap: normal }
+thead th { background: var(--soft) }
+tbody th { font-weight: 400 }
+.right { text-align: right }
+figure { margin: 1.5rem 0 }
+figure svg { display: block; width: 100%; min-width: 34rem; height: auto }
+figcaption { font-size: .9rem }
+@media print { :root { --ink: #000; --paper: #fff; --rule: #999; --soft: #eee; --link: #000; --alarm: #000 }
+  body { max-width: none; font-size: 10pt }
+  nav, .skip { display: none }
+  .wide { overflow: visible }
+  figure, tr { break-inside: avoid }
+  h2 { break-after: avoid }
+  figure svg { min-width: 0 } }
+"""
+# Even a name that slipped through escaping could load and run nothing.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def render_html(report: Report, lines: Sequence[LogLine] = ()) -> str:
+    """The whole page.
+
+    Parameters
+    ----------
+    lines : the run's log lines, for the figures; without them there are none.
+    """
+    content = document(report)
+    drawn = figures(report, lines)
+    contents = "".join(f'<li><a href="#{s.name}">{escape(s.title)}</a></li>' for s in content.sections)
+    if drawn:
+        contents += '<li><a href="#figures">Figures</a></li>'
+    sections = [_section(section) for section in content.sections]
+    if drawn:
+        # Figures stand before the limits, which close the page.
+        sections.insert(len(sections) - 1, _figures(drawn, exploratory=report.exploratory))
+    title = escape(content.title)
+    heading = ' class="exploratory"' if report.exploratory else ""
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f"<style>{_STYLE}</style>\n</head>\n<body>\n"
+        '<a class="skip" href="#main">To the report</a>\n'
+        f"<header><h1{heading}>{title}</h1></header>\n"
+        f'<nav aria-label="Contents"><ul>{contents}</ul></nav>\n'
+        f'<main id="main">\n{"".join(_block(block) for block in content.lead)}\n{"".join(sections)}</main>\n'
+        "</body>\n</html>\n"
+    )
+
+
+def _section(section: Section) -> str:
+    heading = ' class="exploratory"' if section.title.startswith("EXPLORATORY") else ""
+    body = "".join(_block(block) for block in section.blocks)
+    return (
+        f'<section aria-labelledby="{section.name}">'
+        f'<h2 id="{section.name}"{heading}>{escape(section.title)}</h2>\n'
+        f"{body}</section>\n"
+    )
+
+
+def _figures(drawn: Sequence[Figure], *, exploratory: bool) -> str:
+    head = "EXPLORATORY: figures" if exploratory else "Figures"
+    body = "".join(
+        f'<figure><div class="wide" tabindex="0" role="group" aria-label="{escape(figure.title)}">'
+        f"{figure.svg}</div><figcaption><strong>{escape(figure.title)}.</strong> "
+        f"{escape(figure.description)}</figcaption></figure>\n"
+        for figure in drawn
+    )
+    return f'<section aria-labelledby="figures"><h2 id="figures">{head}</h2>\n{body}</section>\n'
+
+
+def _block(block: Block) -> str:
+    if isinstance(block, Paragraph):
+        text = escape(block.text)
+        return f"<p><strong>{text}</strong></p>\n" if block.strong else f"<p>{text}</p>\n"
+    if isinstance(block, Bullets):
+        return "<ul>" + "".join(f"<li>{escape(item)}</li>" for item in block.items) + "</ul>\n"
+    return _grid(block)
+
+
+def _grid(grid: Grid) -> str:
+    heads = "".join(
+        f'<th scope="col"{_side(grid, column)}>{escape(head)}</th>' for column, head in enumerate(grid.header)
+    )
+    rows = "".join(_row(grid, row) for row in grid.rows)
+    caption = escape(grid.caption)
+    return (
+        f'<div class="wide" tabindex="0" role="group" aria-label="{caption}">'
+        f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>\n"
+    )
+
+
+def _row(grid: Grid, row: Sequence[Cell]) -> str:
+    first = f'<th scope="row">{_cell(row[0])}</th>'
+    rest = "".join(
+        f"<td{_side(grid, column)}>{_cell(cell)}</td>" for column, cell in enumerate(row) if column
+    )
+    return f"<tr>{first}{rest}</tr>"
+
+
+def _side(grid: Grid, column: int) -> str:
+    return ' class="right"' if column in grid.right else ""
+
+
+def _cell(cell: Cell) -> str:
+    return f"<s>{escape(cell.text)}</s>" if isinstance(cell, Struck) else escape(cell)
