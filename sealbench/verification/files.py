@@ -1,0 +1,146 @@
+"""Step 1: every file parses, equals its own re-encoding, is listed, and is unchanged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sealbench.crypto.canonical import decode
+from sealbench.errors import FormatError, SealError
+from sealbench.formats.base import Record
+from sealbench.formats.registry import PublicFiles
+from sealbench.store import FILES, REGISTRY
+from sealbench.timestamps.header_store import HeaderStore
+from sealbench.timestamps.proof import read_proof, serialize
+from sealbench.verification.evidence import Evidence, parse_document
+from sealbench.verification.roles import SIGNED, Kind, role_of, run_of
+from sealbench.verification.steps import Results, fail, ok
+
+STEP = 1
+Problem = tuple[str, str]  # path, what is wrong with it
+# Files whose own `name` must be the one in their path, so that no two can be exchanged.
+_NAMED: frozenset[Kind] = frozenset({"commitment", "sealed", "battery", "key", "plan", "run"})
+
+
+def check_files(evidence: Evidence) -> Results:
+    """Yield every file that does not parse, is missing, changed, or not listed; else one OK."""
+    problems = [*_unparsable(evidence), *_unlisted(evidence)]
+    for path, reason in problems:
+        yield fail(STEP, path, reason)
+    if not problems:
+        count = len(evidence.tree)
+        yield ok(STEP, FILES, f"{count} files parse, equal their own re-encoding, and are as listed")
+
+
+def _unparsable(evidence: Evidence) -> Iterator[Problem]:
+    for path, data in evidence.tree.items():
+        try:
+            role = role_of(path)
+            if role.model is not None and role.lines:
+                _check_lines(evidence, role.model, data, path)
+            elif role.model is not None:
+                record = evidence.memo.call(parse_document, role.model, data, path)
+                _check_name(record, role.kind, role.name, path)
+            else:
+                _check_other(evidence, role.kind, role.name, data, path)
+        except SealError as error:
+            message = error.message.removeprefix(f"{path}: ").removeprefix(path).lstrip()
+            yield path, message
+
+
+def _check_lines(evidence: Evidence, model: type[Record], data: bytes, path: str) -> None:
+    if data and not data.endswith(b"\n"):
+        raise FormatError(f"{path}: the last line is torn")
+    for number, raw in enumerate(data.split(b"\n")[:-1], start=1):
+        try:
+            evidence.memo.call(parse_document, model, raw, path)
+        except SealError as error:
+            raise FormatError(f"line {number}: {error.message.removeprefix(path + ': ')}") from error
+
+
+def _check_name(record: Record, kind: Kind, name: str, path: str) -> None:
+    if kind in _NAMED and getattr(record, "name", name) != name:
+        raise FormatError(f"{path}: calls itself {getattr(record, 'name', '')}")
+    if kind == "checkpoint" and str(getattr(record, "size", "")) != name:
+        raise FormatError(f"{path}: holds a checkpoint of size {getattr(record, 'size', '')}")
+    if kind == "report" and getattr(record, "run", name) != name:
+        raise FormatError(f"{path}: is the report of run {getattr(record, 'run', '')}")
+
+
+def _check_other(evidence: Evidence, kind: Kind, name: str, data: bytes, path: str) -> None:
+    """Files without a model: headers, proofs, signatures, sums, drafts."""
+    if kind == "headers":
+        evidence.memo.call(HeaderStore.from_bytes, data)
+    elif kind == "proof":
+        _require_subject(evidence, name, path)
+        evidence.memo.call(check_proof_encoding, data, path)
+    elif kind == "signature":
+        _require_subject(evidence, name, path)
+        if role_of(name).kind not in SIGNED:
+            raise FormatError(f"{path}: a signature of a file that no registry signs")
+    elif kind == "sums":
+        _check_sums(evidence, data, path)
+    elif kind == "draft":
+        evidence.memo.call(decode, data, path)
+
+
+def check_proof_encoding(data: bytes, path: str) -> None:
+    """A proof must parse and be its own re-encoding; FormatError otherwise."""
+    try:
+        same = serialize(read_proof(data)) == data
+    except FormatError as error:
+        raise FormatError(f"{path}: {error.message}") from error
+    if not same:
+        raise FormatError(f"{path}: differs from its own re-encoding")
+
+
+def _require_subject(evidence: Evidence, name: str, path: str) -> None:
+    if name not in evidence.tree:
+        raise FormatError(f"{path}: the file it belongs to, {name}, is missing")
+
+
+_SUM = re.compile(rb"([0-9a-f]{64})  ([A-Za-z0-9_./-]+)")
+
+
+def _check_sums(evidence: Evidence, data: bytes, path: str) -> None:
+    """SHA256SUMS as `sha256sum` writes it: every other file of its folder, each once, sorted."""
+    folder = path.rsplit("/", 1)[0] + "/"
+    named = []
+    for number, raw in enumerate(data.split(b"\n")[:-1], start=1):
+        match = _SUM.fullmatch(raw)
+        if match is None:
+            raise FormatError(f"line {number}: not a hash and a file name")
+        target = folder + match.group(2).decode()
+        named.append(target)
+        if evidence.digest(target) != match.group(1).decode():
+            raise FormatError(f"line {number}: {target} is missing or has another hash")
+    present = [other for other in evidence.tree.paths() if other.startswith(folder) and other != path]
+    if not data.endswith(b"\n") or sorted(named) != present:
+        raise FormatError(f"{path}: does not name every file of its folder exactly once")
+
+
+def _unlisted(evidence: Evidence) -> Iterator[Problem]:
+    """Differences between `files.json` and what is there."""
+    if REGISTRY not in evidence.tree:
+        yield REGISTRY, "is missing: without it no event of this workspace can be checked"
+    if FILES not in evidence.tree:
+        yield FILES, "is missing"
+        return
+    listed = evidence.document(PublicFiles, FILES)
+    if listed is None:
+        return
+    hashes = {file.path: file.sha256 for file in listed.files}
+    paths = [file.path for file in listed.files]
+    if paths != sorted(set(paths)) or FILES in hashes:
+        yield FILES, "its entries are not sorted, not unique, or name the list itself"
+    for path, expected in hashes.items():
+        found = evidence.digest(path)
+        if found is None:
+            yield path, f"is missing, but listed in {FILES}"
+        elif found != expected:
+            yield path, f"was changed: its SHA-256 is {found}, {FILES} says {expected}"
+    finished = evidence.subjects("run_end", "run_abort")
+    for path in evidence.tree.paths():
+        unfinished = run_of(path) is not None and run_of(path) not in finished
+        if path not in hashes and path != FILES and not unfinished:
+            yield path, f"is not listed in {FILES}"

@@ -1,0 +1,118 @@
+"""The public side of a workspace as bytes in memory, read once; what is verified is what was read.
+
+Links, devices and absurd sizes are refused. A changed copy shares every unchanged file's bytes, so
+that thousands of damaged copies can be checked in one process.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from sealbench.errors import CheckFailed, FormatError
+from sealbench.store import PUBLIC_FOLDERS
+
+MAX_FILE = 1 << 30  # bytes; the sealed form of a million items stays below
+MAX_TOTAL = 4 << 30
+MAX_FILES = 200_000
+
+
+class PublicTree:
+    """Relative public paths (forward slashes) and the bytes of each file. Never changes."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._files = dict(files)
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._files
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def get(self, path: str) -> bytes | None:
+        """A file's bytes, None if there is no such file."""
+        return self._files.get(path)
+
+    def paths(self) -> list[str]:
+        """All paths, sorted."""
+        return sorted(self._files)
+
+    def items(self) -> list[tuple[str, bytes]]:
+        """Paths and bytes, sorted by path."""
+        return sorted(self._files.items())
+
+    def with_file(self, path: str, data: bytes | None) -> PublicTree:
+        """A copy with one file replaced, added, or (data None) removed."""
+        return self.with_files({path: data})
+
+    def with_files(self, changes: Mapping[str, bytes | None]) -> PublicTree:
+        """A copy with several files replaced, added or removed."""
+        files = {**self._files, **{path: data for path, data in changes.items() if data is not None}}
+        for path, data in changes.items():
+            if data is None:
+                files.pop(path, None)
+        return PublicTree(files)
+
+    @classmethod
+    def from_folder(cls, root: Path) -> PublicTree:
+        """Read the public folders below `root`.
+
+        Raises
+        ------
+        CheckFailed : a link, a special file, or more or larger files than any workspace has.
+        FormatError : a file cannot be read, or `root` holds no public folder.
+        """
+        files: dict[str, bytes] = {}
+        total = 0
+        for path, relative in _plain_files(root):
+            size = path.stat(follow_symlinks=False).st_size
+            total += size
+            if size > MAX_FILE or total > MAX_TOTAL or len(files) >= MAX_FILES:
+                raise CheckFailed(
+                    f"{relative}: more data than a workspace can hold",
+                    hint=f"files up to {MAX_FILE >> 20} MiB, {MAX_TOTAL >> 20} MiB together",
+                )
+            files[relative] = _read(path, relative)
+        if not files:
+            raise FormatError(
+                f"{root}: no workspace here (none of {', '.join(PUBLIC_FOLDERS)} holds a file)",
+                hint="seal verify PATH-OF-THE-WORKSPACE",
+            )
+        return cls(files)
+
+
+def _plain_files(root: Path) -> Iterator[tuple[Path, str]]:
+    """Every file of the public folders with its relative path; hidden files are no part of a workspace."""
+    waiting = [name for name in PUBLIC_FOLDERS if (root / name).is_symlink() or (root / name).is_dir()]
+    while waiting:
+        folder = waiting.pop()
+        if (root / folder).is_symlink():
+            raise CheckFailed(f"{folder} is a link; public folders hold plain files only")
+        try:
+            entries = sorted(os.scandir(root / folder), key=lambda entry: entry.name)
+        except OSError as error:
+            raise FormatError(f"{folder}: cannot be read ({error.strerror})") from error
+        for entry in entries:
+            relative = f"{folder}/{entry.name}"
+            mode = entry.stat(follow_symlinks=False).st_mode
+            if entry.name.startswith("."):
+                continue
+            if stat.S_ISDIR(mode):
+                waiting.append(relative)
+            elif stat.S_ISREG(mode):
+                yield Path(entry.path), relative
+            else:
+                kind = "a link" if stat.S_ISLNK(mode) else "not a plain file"
+                raise CheckFailed(
+                    f"{relative} is {kind}; public folders hold plain files only",
+                    hint=f"replace {relative} by the file itself",
+                )
+
+
+def _read(path: Path, relative: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FormatError(f"{relative}: cannot be read ({error.strerror})") from error

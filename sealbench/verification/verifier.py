@@ -1,0 +1,63 @@
+"""One call for all twelve steps: a tree in, a Verification out. No input or output of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sealbench.verification.anchors import check_attestations, check_commits
+from sealbench.verification.battery import check_ciphertext, check_regeneration, check_truth
+from sealbench.verification.evidence import Evidence
+from sealbench.verification.files import check_files
+from sealbench.verification.memo import Memo
+from sealbench.verification.order import check_order
+from sealbench.verification.policy import Policy
+from sealbench.verification.registry import check_registry
+from sealbench.verification.reports import check_deviations, check_reports
+from sealbench.verification.runs import check_runs
+from sealbench.verification.signatures import check_signatures, self_declared
+from sealbench.verification.steps import Results, StepResult, Verification, not_due
+from sealbench.verification.tree import PublicTree
+
+CHECKS: dict[int, Callable[[Evidence], Results]] = {
+    1: check_files,
+    2: check_signatures,
+    3: check_commits,
+    4: check_attestations,
+    5: check_ciphertext,
+    6: check_regeneration,
+    7: check_truth,
+    8: check_registry,
+    9: check_order,
+    10: check_runs,
+    11: check_reports,
+    12: check_deviations,
+}
+
+_ROOM = 4  # times a tree's own size: each content is remembered under a few checks
+
+
+class Verifier:
+    """Checks trees under one policy and remembers what it checked, by content.
+
+    Checking thousands of slightly different copies of one workspace costs little more than what
+    differs; a fresh Verifier remembers nothing.
+    """
+
+    def __init__(self, policy: Policy | None = None) -> None:
+        self.policy = policy or Policy()
+        self._memo = Memo()
+
+    def verify(self, tree: PublicTree) -> Verification:
+        """All twelve steps. A false file is a result, never an exception."""
+        self._memo.make_room(_ROOM * sum(len(data) for _, data in tree.items()))
+        evidence = Evidence(tree, self.policy, self._memo)
+        results: list[StepResult] = []
+        for step, check in CHECKS.items():
+            found = list(check(evidence))
+            results += found or [not_due(step, "", "nothing to check yet")]
+        return Verification(
+            steps=tuple(results),
+            network=self.policy.network,
+            accept_unanchored=self.policy.accept_unanchored,
+            self_declared=self_declared(evidence),
+        )
