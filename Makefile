@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEMO   := demo
 
-.PHONY: demo test check bench slow tamper clean lock
+.PHONY: demo test check bench slow tamper test-regtest clean lock
 
 demo: $(READY)
 	rm -rf $(DEMO)
@@ -26,6 +26,19 @@ slow: $(READY)
 
 tamper: $(READY)
 	$(BIN)/python -m pytest -s -m slow tests/tamper
+
+# A real Bitcoin node (bcoin) on regtest behind our own calendar. Needs node 18 or later, and npm, on the
+# path; litecoind, where it is there, adds the RPC of Bitcoin Core's own code. Nothing leaves this machine
+# but npm's download.
+BCOIN := build/bcoin
+test-regtest: $(READY) $(BCOIN)/node_modules/bcoin/package.json
+	BCOIN=$(CURDIR)/$(BCOIN) $(BIN)/python -m pytest -rs -m integration tests/integration/test_regtest_node.py
+
+$(BCOIN)/node_modules/bcoin/package.json:
+	@command -v npm >/dev/null || { echo "make test-regtest needs node and npm (Debian: apt-get install npm)"; exit 1; }
+	mkdir -p $(BCOIN)
+	printf '{"private":true,"dependencies":{"bcoin":"1.0.2"},"overrides":{"leveldown":"6.1.1"}}\n' > $(BCOIN)/package.json
+	cd $(BCOIN) && npm install --ignore-scripts --no-audit --no-fund --no-package-lock
 
 bench: $(READY)
 	for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

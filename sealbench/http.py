@@ -17,6 +17,7 @@ import httpx
 from sealbench.errors import NetworkError
 
 USER_AGENT = "sealbench"
+_THIS_MACHINE = ("127.0.0.1", "localhost", "[::1]")
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,17 @@ def new_client(
         from httpx_aiohttp import AiohttpTransport
 
         transport = AiohttpTransport(limits=limits)
+    # A proxy is for the world outside: servers of this machine are always reached directly.
+    mounts = None
+    if transport is None:
+        mounts = {f"all://{host}": httpx.AsyncHTTPTransport(limits=limits) for host in _THIS_MACHINE}
     return httpx.AsyncClient(
-        transport=transport, limits=limits, timeout=timeout, headers=headers, follow_redirects=False
+        transport=transport,
+        mounts=mounts,
+        limits=limits,
+        timeout=timeout,
+        headers=headers,
+        follow_redirects=False,
     )
 
 

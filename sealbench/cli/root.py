@@ -28,7 +28,9 @@ COMMANDS = {
     "plan": "How many items a test needs; the smallest p a design can reach.",
     "test": "The exact test for your own numbers in a CSV.",
     "verify": "Check everything, trusting neither the author nor this tool.",
+    "reveal": "Open some items with proofs, or show that a battery is part of another.",
     "retire": "Publish a battery with its key, for anyone to check.",
+    "headers": "Take a newer Bitcoin checkpoint table.",
     "status": "What waits: stamps, runs, reports, reveals.",
     "key": "Show, back up, restore, rotate or revoke keys.",
 }

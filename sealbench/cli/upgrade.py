@@ -21,16 +21,20 @@ def command(console: Console, files: tuple[Path, ...], folder: Path | None, as_j
     seal upgrade
 
     Ask the calendars whether their promises are in a Bitcoin block by now, complete the proofs, and
-    fetch the block headers that anyone needs to check them. Exit code 3 while a proof still waits.
+    fetch the block headers that anyone needs to check them. Exit code 3 while a proof still waits: as a
+    scheduled job, run it again an hour later.
     """
     from sealbench.stages.upgrade import upgrade_files, upgrade_workspace
 
+    root = Path()
     if files:
         done = upgrade_files(files, settings_anywhere(folder))
     else:
         workspace, settings = open_workspace(folder)
+        root = workspace.root
         done = upgrade_workspace(workspace, settings)
-    waiting = [one for one in done.files if not one.complete]
+    faults = [one for one in done.files if one.fault]
+    waiting = [one for one in done.files if not one.complete and not one.fault]
     if as_json:
         console.json(
             {
@@ -40,6 +44,7 @@ def command(console: Console, files: tuple[Path, ...], folder: Path | None, as_j
                         "path": str(one.path),
                         "changed": one.changed,
                         "complete": one.complete,
+                        "fault": one.fault or None,
                         "detail": one.sentence,
                         "notes": list(one.notes),
                     }
@@ -47,15 +52,27 @@ def command(console: Console, files: tuple[Path, ...], folder: Path | None, as_j
                 ],
                 "headers": done.headers,
                 "notes": list(done.notes),
+                "disagreement": done.disagreement or None,
             }
         )
     else:
         for one in done.files:
-            console.result(f"{one.path.name}: {one.sentence}")
+            name = one.path.relative_to(root) if one.path.is_relative_to(root) else one.path
+            console.result(f"{name}: {one.sentence}")
             for note in one.notes:
                 console.note(f"  {note}")
-        console.result(f"{len(done.files) - len(waiting)} of {len(done.files)} proofs complete")
+        complete = sum(one.complete and not one.fault for one in done.files)
+        console.result(f"{complete} of {len(done.files)} proofs complete")
     for note in done.notes:
         console.note(note)
+    if done.disagreement:
+        console.error(
+            done.disagreement, "no header was kept; ask a third source and remove the one that lies"
+        )
+        return 1
+    if faults:
+        worst = min(faults, key=lambda one: one.fault)
+        console.next_step(f"seal verify {worst.path}" if worst.fault == 1 else "make its folder writable")
+        return worst.fault
     console.next_step("seal upgrade, in an hour" if waiting else "seal verify")
     return 3 if waiting else 0

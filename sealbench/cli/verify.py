@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,14 +10,9 @@ from sealbench.cli.console import Console
 from sealbench.cli.options import json_option, pass_console
 from sealbench.errors import UsageError
 
-if TYPE_CHECKING:
-    from sealbench.verification.policy import Policy
-
-_EXIT_OF_STATUS = {"anchored": 0, "wrong file": 1, "mismatch": 1, "pending": 3, "none": 3}
-
 
 @click.command("verify")
-@click.argument("target", type=click.Path(path_type=Path), required=False)
+@click.argument("targets", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--network", default="mainnet", show_default=True, help="Bitcoin network whose rules count.")
 @click.option(
     "--min-grade", default="proof-of-work", show_default=True, help="Weakest grade that counts as verified."
@@ -26,7 +20,7 @@ _EXIT_OF_STATUS = {"anchored": 0, "wrong file": 1, "mismatch": 1, "pending": 3, 
 @click.option(
     "--headers",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Block headers of your own: JSON of heights to hex, or packed.",
+    help="Block headers of your own: lines or JSON of heights and hex, or packed.",
 )
 @click.option(
     "--since",
@@ -41,13 +35,20 @@ _EXIT_OF_STATUS = {"anchored": 0, "wrong file": 1, "mismatch": 1, "pending": 3, 
     help="A public key (or allowed_signers file) that you know to be the author's.",
 )
 @click.option("--accept-unanchored", is_flag=True, help='Let missing proofs of time pass: "ok except time".')
-@click.option("--offline", is_flag=True, help="Touch no network (this version never does in verify).")
+@click.option("--offline", is_flag=True, help="Touch no network, for files either (a workspace never does).")
+@click.option(
+    "--battery",
+    "batteries",
+    multiple=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A file to check against the foreign commitments among the targets.",
+)
 @click.option("--every", is_flag=True, help="One line for each subject of each step.")
 @json_option
 @pass_console
 def command(
     console: Console,
-    target: Path | None,
+    targets: tuple[Path, ...],
     network: str,
     min_grade: str,
     headers: Path | None,
@@ -55,19 +56,21 @@ def command(
     keys: tuple[Path, ...],
     accept_unanchored: bool,
     offline: bool,
+    batteries: tuple[Path, ...],
     every: bool,
     as_json: bool,
 ) -> int:
     """\b
     seal verify                      the workspace around the current folder
-    seal verify paper.pdf            any file with its paper.pdf.ots
+    seal verify paper.pdf            any file with its paper.pdf.ots; several, or a folder of them
 
     Check, in twelve numbered steps, what the public files show: files, signatures, timestamps, the
     battery made again from its key, every certificate, the registry, the order, the log, the report.
+    For files outside a workspace, headers that are missing are asked of the configured explorers.
     Exit code 0 verified, 1 false, 3 not yet, 4 could not check.
     """
+    from sealbench.cli.verify_files import verify_file_targets
     from sealbench.stages.verify import make_policy, verify_workspace
-    from sealbench.store import SETTINGS
 
     policy = make_policy(
         network=network,
@@ -77,8 +80,11 @@ def command(
         since=since,
         accept_unanchored=accept_unanchored,
     )
-    if target is not None and target.is_file() and target.name != SETTINGS:
-        return _verify_file(console, target, policy, as_json)
+    if batteries or len(targets) > 1 or any(_is_file_target(one) for one in targets):
+        return verify_file_targets(
+            console, targets, policy, batteries=batteries, offline=offline, as_json=as_json
+        )
+    target = targets[0] if targets else None
     verification = verify_workspace(_root(target), policy=policy)
     if as_json:
         console.json(verification.to_json())
@@ -87,6 +93,16 @@ def command(
 
     console.result(verification_text(verification, every=every))
     return verification.exit_code
+
+
+def _is_file_target(target: Path) -> bool:
+    """Whether a target is a file with its proof, or a folder of such files, and no workspace."""
+    from sealbench.store import REGISTRY, SETTINGS
+
+    if target.is_dir():
+        foreign = any(any(target.glob(kind)) for kind in ("*.ots", "*.commitment.json"))
+        return foreign and not (target / REGISTRY).is_file()
+    return target.name != SETTINGS and (target.is_file() or target.with_name(target.name + ".ots").is_file())
 
 
 def _root(target: Path | None) -> Path:
@@ -98,36 +114,3 @@ def _root(target: Path | None) -> Path:
     if not target.exists():
         raise UsageError(f"{target}: no such file or folder", hint="seal verify FOLDER")
     return target if target.is_dir() else target.parent
-
-
-def _verify_file(console: Console, path: Path, policy: Policy, as_json: bool) -> int:
-    from sealbench.stages.verify import verify_file
-
-    found = verify_file(path, policy)
-    status = found.status(policy.minimum_grade)
-    code = _EXIT_OF_STATUS.get(status, 4)
-    if as_json:
-        console.json(
-            {
-                "schema": "sealbench/verify-file/v1",
-                "file": str(path),
-                "status": status,
-                "network": policy.network,
-                "hash": found.hash_name,
-                "digest": found.digest.hex(),
-                "attestations": [
-                    {"grade": one.grade, "height": one.height, "detail": one.detail} for one in found.graded
-                ],
-                "pending": list(found.pending),
-            }
-        )
-    else:
-        console.result(f"{path}: {found.sentence(policy.rules, policy.minimum_grade)}")
-        for one in found.graded:
-            price = f"; a forger pays {one.forgery_cost}" if one.forgery_cost else ""
-            console.result(f"  block {one.height}: {one.grade}{price}")
-        if found.weak_hash:
-            console.result("  made with SHA-1 or RIPEMD-160: it may commit to two files")
-    if status == "needs header":
-        console.next_step(f"seal upgrade {path}, or seal verify {path} --headers FILE")
-    return code

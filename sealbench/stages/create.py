@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
-from sealbench import __version__, store
 from sealbench.analysis.leaks import judge_parameters, own_baselines
 from sealbench.clock import Clock, system_clock
-from sealbench.crypto import merkle
-from sealbench.crypto.derivation import new_secret, secret_commitment
+from sealbench.committing import Created, check_battery_name, commit_battery
+from sealbench.crypto.derivation import new_secret
 from sealbench.errors import UsageError
-from sealbench.formats.base import FileHash, format_instant
-from sealbench.formats.battery import (
-    Battery,
-    BatteryKey,
-    Commitment,
-    FamilyParameters,
-    Item,
-    Parameters,
-)
-from sealbench.publication import Publication, publish, refuse_damage
-from sealbench.sealing import leaf_hashes, read_commitment, seal_battery
+from sealbench.formats.battery import FamilyParameters, Parameters
 from sealbench.store import Workspace
 from sealbench.tasks.base import TaskFamily, get_family, source_sha256
 from sealbench.tasks.battery import build_items
-
-# Names that would collide with other files of `commitments/`.
-_RESERVED = ("registry", "files", "headers", "checkpoints")
-
-
-@dataclass(frozen=True)
-class Created:
-    """A new sealed battery: its commitment and where the files are."""
-
-    commitment: Commitment
-    path: Path
-    files: tuple[Path, ...]
 
 
 def create(
@@ -69,7 +44,7 @@ def create(
     UsageError : a name already used, an unknown family, wording or parameter, ranges too narrow, or
         parameters whose leak report fails.
     """
-    _check_name(workspace, name)
+    check_battery_name(workspace, name)
     if per_class < 1:
         raise UsageError(
             f"--per-class {per_class}: at least 1 instance per class is needed", hint="--per-class 8"
@@ -79,13 +54,16 @@ def create(
         refuse_leaks(parameters)
     secret = new_secret()
     items = build_items(secret, parameters, on_instance=on_instance)
-    with publish(workspace, clock) as publication:
-        refuse_damage(workspace)
-        _check_name(workspace, name)
-        # K first: a crash later leaves a key without a battery, never a battery without its key.
-        key = BatteryKey(name=name, secret=secret.hex())
-        store.write_new(workspace.battery_key(name), key.to_bytes(), mode=0o600)
-        return _publish(publication, secret, parameters, items, name, supersedes)
+    return commit_battery(
+        workspace,
+        name,
+        secret,
+        parameters,
+        items,
+        baselines=own_baselines(items),
+        supersedes=supersedes,
+        clock=clock,
+    )
 
 
 def complete_parameters(
@@ -126,18 +104,6 @@ def refuse_leaks(parameters: Parameters) -> None:
             )
 
 
-def _check_name(workspace: Workspace, name: str) -> None:
-    store.check_name(name, "battery")
-    if name in _RESERVED:
-        raise UsageError(f"{name} is the name of another file", hint=f"--name {name}-battery")
-    taken = (workspace.commitment(name), workspace.sealed(name), workspace.battery_key(name))
-    if any(path.exists() for path in taken):
-        raise UsageError(
-            f"the battery name {name} is already used in this workspace",
-            hint=f"choose another name, for example --name {name}-2",
-        )
-
-
 def _split_given(chosen: Mapping[str, TaskFamily], given: Sequence[str]) -> dict[str, dict[str, str]]:
     values: dict[str, dict[str, str]] = {name: {} for name in chosen}
     for entry in given:
@@ -165,49 +131,3 @@ def _check_wordings(chosen: Mapping[str, TaskFamily], wordings: Sequence[str]) -
                 f"{name} has no wording {', '.join(unknown)}",
                 hint=f"possible: {', '.join(family.wordings)}",
             )
-
-
-def _publish(
-    publication: Publication,
-    secret: bytes,
-    parameters: Parameters,
-    items: list[Item],
-    name: str,
-    supersedes: str | None,
-) -> Created:
-    workspace = publication.workspace
-    replaced = _replaced(publication, supersedes)
-    sealed = seal_battery(secret, Battery(name=name, items=tuple(items)), parameters)
-    sealed_hash = publication.write(workspace.sealed(name), sealed.to_bytes())
-    commitment = Commitment(
-        **publication.identity(),
-        name=name,
-        created_at=format_instant(publication.clock()),
-        tool_version=__version__,
-        mode="sealed",
-        draft=None,
-        beacon=None,
-        parameters=parameters,
-        secret_commitment=secret_commitment(secret).hex(),
-        items=len(items),
-        instances=len({item.instance for item in items}),
-        root=merkle.root(leaf_hashes(secret, items)).hex(),
-        sealed=sealed_hash,
-        baselines=own_baselines(items),
-        supersedes=replaced,
-        supersedes_void=None,
-        derived_from=None,
-    )
-    path = workspace.commitment(name)
-    committed = publication.write_signed(path, commitment)
-    publication.event("create", name, [committed, sealed_hash], {})
-    if supersedes is not None:
-        publication.event("supersede", supersedes, [committed], {"by": name})
-    return Created(commitment, path, (path, workspace.sealed(name), workspace.battery_key(name)))
-
-
-def _replaced(publication: Publication, supersedes: str | None) -> FileHash | None:
-    if supersedes is None:
-        return None
-    read_commitment(publication.workspace, supersedes)
-    return publication.hash_of(publication.workspace.commitment(supersedes))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def stamp_files(files: Sequence[Path], settings: Settings) -> Stamped:
 
     Raises
     ------
-    UsageError : a file is missing, or has a proof already.
+    UsageError : a file is missing or has a proof already, or a folder cannot be written.
     NetworkError : too few calendar operators answered; nothing was written.
     """
     if not files:
@@ -55,11 +56,25 @@ def stamp_files(files: Sequence[Path], settings: Settings) -> Stamped:
             raise UsageError(f"{proof_path(path)} exists", hint=f"seal upgrade {path}")
         if not path.is_file():
             raise UsageError(f"{path}: no such file", hint="seal stamp FILE")
-    contents = {path: path.read_bytes() for path in files}
+    _try_folders({path.parent for path in files})
+    contents = {path: store.read(path) for path in files}
     result = asyncio.run(_submit(contents, settings))
     for path, proof in result.proofs.items():
         store.write_new(proof_path(path), proof)
     return Stamped(tuple(files), tuple(result.answered), tuple(result.failed))
+
+
+def _try_folders(folders: Iterable[Path]) -> None:
+    """Refuse before any calendar is asked, if a proof could not be written afterwards."""
+    for folder in folders:
+        try:
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            raise UsageError(
+                f"{folder}: cannot be written ({error.strerror}), and a proof lies beside its file",
+                hint="copy the file to a folder that can be written, and stamp it there",
+            ) from error
 
 
 async def _submit(contents: dict[Path, bytes], settings: Settings) -> SubmitResult:

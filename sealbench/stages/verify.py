@@ -1,4 +1,4 @@
-"""Check a workspace, or any file with its proof, by the verifier's own policy."""
+"""Check a workspace by the verifier's own policy."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from sealbench import store
-from sealbench.anchoring import proof_path
 from sealbench.clock import Clock, system_clock
 from sealbench.crypto.signature import PublicKey
-from sealbench.errors import FormatError, UsageError
+from sealbench.errors import UsageError
 from sealbench.formats.registry import Checkpoint
-from sealbench.timestamps.check import ProofReport, check_file
 from sealbench.timestamps.header_store import HeaderStore
-from sealbench.timestamps.networks import NETWORKS
 from sealbench.verification.policy import DEFAULT_GRADE, Policy
 from sealbench.verification.steps import Verification
 from sealbench.verification.tree import PublicTree
@@ -61,20 +58,6 @@ def verify_workspace(root: Path, *, network: str = "mainnet", policy: Policy | N
         )
     chosen = policy or replace(make_policy(), network=network)
     return Verifier(chosen).verify(PublicTree.from_folder(root))
-
-
-def verify_file(path: Path, policy: Policy) -> ProofReport:
-    """What the proof beside any file shows about it (steps 3 and 4).
-
-    Raises
-    ------
-    FormatError : the file is not there, or the proof does not parse.
-    """
-    proof = proof_path(path)
-    if not proof.is_file():
-        raise FormatError(f"{path} has no proof {proof.name} beside it", hint=f"seal stamp {path}")
-    headers = policy.headers or HeaderStore({}, network=policy.network)
-    return check_file(store.read(path), store.read(proof), headers, NETWORKS[policy.network])
 
 
 def _given(path: Path) -> bytes:

@@ -2,7 +2,7 @@
 
     POST /digest                   a promise: the digest, salted, timed and marked by this calendar
     GET  /timestamp/HEX            404 until a block carries it, then the path to a Bitcoin attestation
-    GET  /block-height/H, /block/HASH/header, /blocks/tip/height      as an Esplora explorer
+    GET  /block-height/H, /block/HASH/header, /blocks/tip/height, /blocks/H   as an Esplora explorer
 
 `mine()` makes the block that carries what was promised and buries it. Everything is labelled regtest
 and can never pass for mainnet, since its blocks have next to no work.
@@ -28,10 +28,11 @@ from opentimestamps.core.timestamp import Timestamp, make_merkle_tree
 
 from sealbench.errors import FormatError
 from sealbench.testing.chain import RegtestChain
-from sealbench.timestamps.networks import display
+from sealbench.timestamps.networks import Header, display
 from sealbench.timestamps.proof import merge_timestamps, serialize_timestamp
 
 SCHEMA = "sealbench/regtest-calendar/v1"
+PAGE = 10  # blocks in one page of the explorer
 DIGEST_LIMIT = 64  # bytes, as the public calendars
 _TYPE = "application/vnd.opentimestamps.v1"
 
@@ -182,6 +183,9 @@ def explore(chain: RegtestChain, path: str) -> Reply:
     text = None
     if path == "/blocks/tip/height":
         text = str(chain.tip)
+    elif (match := re.fullmatch(r"/blocks/([0-9]{1,9})", path)) and int(match[1]) <= chain.tip:
+        heights = range(int(match[1]), max(int(match[1]) - PAGE, -1), -1)
+        text = json.dumps([_listed(height, chain.block(height).header) for height in heights])
     elif (match := re.fullmatch(r"/block-height/([0-9]{1,9})", path)) and int(match[1]) <= chain.tip:
         text = display(chain.block(int(match[1])).header.hash)
     elif match := re.fullmatch(r"/block/([0-9a-f]{64})/header", path):
@@ -190,6 +194,20 @@ def explore(chain: RegtestChain, path: str) -> Reply:
     if text is None:
         return 404, "text/plain", b"Block not found"
     return 200, "text/plain", text.encode()
+
+
+def _listed(height: int, header: Header) -> dict[str, Any]:
+    """A block as Esplora lists it; transactions and sizes are left out."""
+    return {
+        "id": display(header.hash),
+        "height": height,
+        "version": int.from_bytes(header.raw[:4], "little"),
+        "timestamp": header.time,
+        "bits": header.bits,
+        "nonce": int.from_bytes(header.raw[76:], "little"),
+        "merkle_root": display(header.merkle_root),
+        "previousblockhash": display(header.previous),
+    }
 
 
 class _Server(ThreadingHTTPServer):

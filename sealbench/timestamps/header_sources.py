@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 
+from sealbench.config import DEFAULT_EXPLORERS, Settings
 from sealbench.errors import ConfigurationError
 from sealbench.timestamps.core_rpc import CoreNode
 from sealbench.timestamps.electrum import ElectrumServer
@@ -17,6 +19,13 @@ from sealbench.timestamps.headers import HeaderSource
 
 KINDS = ("electrum", "core", "explorer")
 """Kinds of sources, the quickest for long runs first."""
+
+
+def fitting(settings: Settings) -> Settings:
+    """The settings without the public mainnet explorers, if they are for another network."""
+    if settings.network == "mainnet" or settings.explorers != DEFAULT_EXPLORERS:
+        return settings
+    return replace(settings, explorers=())
 
 
 @asynccontextmanager

@@ -142,7 +142,7 @@ class HeaderStore:
             network = value.get("network", "mainnet")
             headers = {int(height): bytes.fromhex(text) for height, text in _json_headers(value)}
             return cls(headers, network=str(network))
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        except (ArithmeticError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             raise FormatError(
                 f"not a JSON file of block headers ({type(error).__name__})",
                 hint='write {"HEIGHT": "RAW HEADER IN 160 HEX DIGITS", …}',

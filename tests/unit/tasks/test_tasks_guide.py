@@ -23,7 +23,12 @@ def blocks(tmp_path, monkeypatch):
     (tmp_path / "needle.py").write_text(family, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     point = EntryPoint("needle", "needle:FAMILY", base.ENTRY_POINT_GROUP)
-    monkeypatch.setattr(base.importlib.metadata, "entry_points", lambda group: [point])
+    every = base.importlib.metadata.entry_points
+
+    def with_example(group):
+        return [point] if group == base.ENTRY_POINT_GROUP else every(group=group)
+
+    monkeypatch.setattr(base.importlib.metadata, "entry_points", with_example)
     get_family.cache_clear()
     yield family, checks
     sys.modules.pop("needle", None)
