@@ -117,10 +117,6 @@ def rotate_key(
         if revoke:
             detail["revoked"] = old.fingerprint
         publication.event("key", fresh.public.fingerprint, [], detail)
-        publication.checkpoint()
-        signers = [key.public.allowed_signer + "\n" for key in list_keys(workspace)]
-        store.replace(workspace.root / store.ALLOWED_SIGNERS, "".join(signers).encode())
-    author_key(workspace)
     return old, fresh.public
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sealbench.publication import author_key
+from sealbench.publication import Publication, author_key
+from sealbench.store import Workspace
 from tests.conftest import Seal
 from tests.workshop import sealed
 
@@ -108,24 +109,27 @@ def test_revocation(seal: Seal, folder: Path) -> None:
     assert _verify(seal, folder)["verdict"] == "ok_except_time"
 
 
+@pytest.mark.parametrize("dies_at", ["event", "checkpoint", "write_signed", "finish_rotation"])
 def test_an_interrupted_rotation_is_finished(
-    seal: Seal, folder: Path, monkeypatch: pytest.MonkeyPatch
+    seal: Seal, folder: Path, monkeypatch: pytest.MonkeyPatch, dies_at: str
 ) -> None:
-    """The process dies after the registry line: the next command uses the new key."""
-    import sealbench.stages.keys as stage
+    """The process dies around the registry line: the next command finishes, and everything verifies."""
+    real = getattr(Publication, dies_at)
 
-    def dies(*_: object) -> None:
+    def dies(*arguments: object) -> object:
+        if dies_at == "event":
+            real(*arguments)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(stage, "author_key", dies)
-    assert seal("key", "rotate", "--no-stamp", cwd=folder).code == 130
-    monkeypatch.undo()
-    monkeypatch.chdir(folder)
-    from sealbench.store import Workspace
-
-    current = author_key(Workspace(folder)).public.fingerprint
-    keys = json.loads(seal("key", "show", "--json", cwd=folder).out)["keys"]
-    assert keys[-1]["fingerprint"] == current
-    assert len(keys) == 2
+    with monkeypatch.context() as patched:
+        patched.setattr(Publication, dies_at, dies)
+        assert seal("key", "rotate", "--no-stamp", cwd=folder).code == 130
+    assert (folder / ".seal" / "author.key.next").exists()
+    created = seal("create", "subset_sum", "--name", "later", "--per-class", "2", "--no-stamp", cwd=folder)
+    assert created.code == 0, created.err
     assert not (folder / ".seal" / "author.key.next").exists()
-    assert _verify(seal, folder)["verdict"] == "ok_except_time"
+    keys = json.loads(seal("key", "show", "--json", cwd=folder).out)["keys"]
+    assert [key["current"] for key in keys] == [False, True]
+    assert keys[-1]["fingerprint"] == author_key(Workspace(folder)).public.fingerprint
+    verified = _verify(seal, folder)
+    assert verified["verdict"] == "ok_except_time", verified
