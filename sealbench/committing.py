@@ -13,7 +13,7 @@ from sealbench.crypto.derivation import secret_commitment
 from sealbench.errors import UsageError
 from sealbench.formats.base import FileHash, format_instant
 from sealbench.formats.battery import Baseline, Battery, BatteryKey, Block, Commitment, Item, Parameters
-from sealbench.publication import Publication, publish, refuse_damage
+from sealbench.publication import Publication, publish, read_registry, refuse_damage
 from sealbench.sealing import leaf_hashes, read_commitment, seal_battery
 from sealbench.store import Workspace
 
@@ -43,13 +43,8 @@ def check_battery_name(workspace: Workspace, name: str) -> None:
     store.check_name(name, "battery")
     if name in _RESERVED:
         raise UsageError(f"{name} is the name of another file", hint=f"--name {name}-battery")
-    taken = (
-        workspace.commitment(name),
-        workspace.draft(name),
-        workspace.sealed(name),
-        workspace.battery_key(name),
-    )
-    if any(path.exists() for path in taken):
+    # Files that no event names were left by a process that died: the name is free, `publish` clears them.
+    if read_registry(workspace).find("create", name) is not None:
         raise UsageError(
             f"the battery name {name} is already used in this workspace",
             hint=f"choose another name, for example --name {name}-2",
@@ -84,8 +79,6 @@ def commit_battery(
         if beacon is None:
             check_battery_name(workspace, name)
             save_secret(workspace, name, secret)
-        else:
-            _remove_left_over(workspace, name)
         sealed = seal_battery(secret, Battery(name=name, items=tuple(items)), parameters)
         sealed_hash = publication.write(workspace.sealed(name), sealed.to_bytes())
         commitment = Commitment(
@@ -116,8 +109,9 @@ def commit_battery(
 
 
 def save_secret(workspace: Workspace, name: str, secret: bytes) -> None:
-    """Save K before anything that depends on it: a crash leaves a key without a battery, never the reverse."""
+    """Save K before anything that depends on it: a crash leaves a key alone, never a battery."""
     key = BatteryKey(name=name, secret=secret.hex())
+    store.set_aside(workspace.battery_key(name))
     store.write_new(workspace.battery_key(name), key.to_bytes(), mode=0o600)
 
 
@@ -127,10 +121,3 @@ def hash_of_battery(publication: Publication, name: str | None) -> FileHash | No
         return None
     read_commitment(publication.workspace, name)
     return publication.hash_of(publication.workspace.commitment(name))
-
-
-def _remove_left_over(workspace: Workspace, name: str) -> None:
-    """Make room for a drafted battery: what no event names is of a process that died before its event."""
-    commitment = workspace.commitment(name)
-    for path in (workspace.sealed(name), commitment.with_name(commitment.name + ".sig"), commitment):
-        path.unlink(missing_ok=True)

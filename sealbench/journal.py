@@ -11,22 +11,25 @@ opening the journal again cuts torn last lines off and moves an answered call in
 from __future__ import annotations
 
 import errno
-import json
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import BinaryIO, Self
 
 from sealbench import store
 from sealbench.crypto import canonical
 from sealbench.crypto.digest import sha256_hex
 from sealbench.errors import FormatError
-from sealbench.formats.base import JsonObject, Record
+from sealbench.formats.base import Count, Identifier, Instant, JsonObject, Record, Str
 from sealbench.formats.run import AttemptRecord, LogLine, RawResponse, follow_log
 
 CallKey = tuple[str, str, int, int]
-_SYNC_EVERY = 200  # lines between two waits for the disk; a killed process loses nothing either way
+_RESTORE = "restore the run's public and private folders from the same backup"
+_SYNC_SECONDS = (
+    1.0  # between two waits for the disk: what a power cut may take; a killed process loses nothing
+)
 
 
 class _Stored(Record):
@@ -36,6 +39,17 @@ class _Stored(Record):
     line: JsonObject
 
 
+class _Attempt(Record):
+    """One line of attempts.jsonl: an HTTP attempt that was about to be sent."""
+
+    item: Identifier
+    endpoint: Str
+    cap: Count
+    repeat: Count
+    number: Count
+    at: Instant
+
+
 class _AppendFile:
     """An append-only file of lines, unbuffered, with a torn last line cut off when opened."""
 
@@ -43,20 +57,19 @@ class _AppendFile:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         store.cut_torn_line(path)
         self._stream: BinaryIO = path.open("ab", buffering=0)
-        self._unsynced = 0
+        self._synced_at = time.monotonic()
 
     def append(self, line: bytes) -> None:
         data = line + b"\n"
         written = self._stream.write(data)
         if written != len(data):  # a full disk can take a part; the next open cuts it off
             raise OSError(errno.ENOSPC, "the disk is full")
-        self._unsynced += 1
-        if self._unsynced >= _SYNC_EVERY:
+        if time.monotonic() - self._synced_at >= _SYNC_SECONDS:
             self.sync()
 
     def sync(self) -> None:
         os.fsync(self._stream.fileno())
-        self._unsynced = 0
+        self._synced_at = time.monotonic()
 
     def close(self) -> None:
         self.sync()
@@ -77,9 +90,13 @@ class Journal:
         self._responses = _AppendFile(self._responses_path)
         self._attempts = _AppendFile(self._attempts_path)
         self._interrupted: dict[CallKey, list[str]] = {}
-        self._read_log(first_prev)
-        self._recover_response()
-        self._read_interrupted()
+        try:
+            self._read_log(first_prev)
+            self._recover_response()
+            self._read_interrupted()
+        except BaseException:
+            self._close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -87,6 +104,9 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._close()
+
+    def _close(self) -> None:
         for stream in (self._log, self._responses, self._attempts):
             stream.close()
 
@@ -114,13 +134,16 @@ class Journal:
         fields : all of a log line but `seq` and `prev`.
         raw : the redacted response, with `seq` equal to this journal's `size`.
         """
-        line = LogLine.from_value({**fields, "seq": self.size, "prev": self._head}, "log line")
-        self._responses.append(_Stored(raw=raw, line=line.to_value()).to_bytes())
-        self._append(line)
+        value = {**fields, "seq": self.size, "prev": self._head}
+        line = LogLine.from_value(value, "log line")
+        # Validation is strict and fills nothing in, so the value itself is what the line encodes to.
+        data = canonical.encode(value)
+        # `line` and `raw` are the keys of a stored line in canonical order.
+        self._responses.append(b'{"line":%b,"raw":%b}' % (data, raw.to_bytes()))
+        self._append(line, data)
         return line
 
-    def _append(self, line: LogLine) -> None:
-        data = line.to_bytes()
+    def _append(self, line: LogLine, data: bytes) -> None:
         self._log.append(data)
         self._head = sha256_hex(data)
         self.size += 1
@@ -140,22 +163,25 @@ class Journal:
 
     def _recover_response(self) -> None:
         """Move the one response that a dead process stored, but did not log, into the log."""
+        if _count_lines(self._responses_path) < self.size:
+            raise FormatError(
+                f"{self._responses_path.name}: holds fewer responses than the log has lines", hint=_RESTORE
+            )
         for stored in read_responses(self._responses_path, first=self.size):
             line = LogLine.from_value(stored.line, "stored log line")
             if line.seq != self.size or line.prev != self._head:
                 raise FormatError(
-                    f"{self._responses_path.name}: a stored response does not follow the log",
-                    hint="restore the run's public and private folders from the same backup",
+                    f"{self._responses_path.name}: a stored response does not follow the log", hint=_RESTORE
                 )
-            self._append(line)
+            self._append(line, line.to_bytes())
 
     def _read_interrupted(self) -> None:
         with self._attempts_path.open("rb") as stream:
-            for raw in stream:
-                value: dict[str, Any] = json.loads(raw)
-                key = (value["item"], value["endpoint"], value["cap"], value["repeat"])
+            for number, raw in enumerate(stream, start=1):
+                one = _Attempt.from_bytes(raw.rstrip(b"\n"), f"{self._attempts_path.name} line {number}")
+                key = (one.item, one.endpoint, one.cap, one.repeat)
                 if key not in self.done:
-                    self._interrupted.setdefault(key, []).append(value["at"])
+                    self._interrupted.setdefault(key, []).append(one.at)
 
 
 def read_responses(path: Path, *, first: int = 0) -> Iterator[_Stored]:
@@ -163,4 +189,14 @@ def read_responses(path: Path, *, first: int = 0) -> Iterator[_Stored]:
     with path.open("rb") as stream:
         for number, raw in enumerate(stream):
             if number >= first:
-                yield _Stored.from_bytes(raw.rstrip(b"\n"), f"{path.name} line {number + 1}")
+                stored = _Stored.from_bytes(raw.rstrip(b"\n"), f"{path.name} line {number + 1}")
+                if stored.raw.seq != number:
+                    raise FormatError(
+                        f"{path.name} line {number + 1}: is response {stored.raw.seq}", hint=_RESTORE
+                    )
+                yield stored
+
+
+def _count_lines(path: Path) -> int:
+    with path.open("rb") as stream:
+        return sum(1 for _ in stream)

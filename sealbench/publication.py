@@ -8,7 +8,7 @@ leaves files that no event names, which `seal verify` shows and `seal status` ex
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,15 @@ def read_registry(workspace: Workspace) -> Registry:
     return Registry.from_bytes(store.read(workspace.registry, hint="seal init"))
 
 
+def is_registered(workspace: Workspace, path: Path) -> bool:
+    """Whether a file is there and an event names it; else it is free, or left by a process that died."""
+    return path.exists() and _names(read_registry(workspace).lines, workspace.relative(path))
+
+
+def _names(lines: Iterable[RegistryLine], relative: str) -> bool:
+    return any(file.path == relative for line in lines for file in line.files)
+
+
 class Publication:
     """What one command adds to the public side. Made by `publish`, never directly."""
 
@@ -72,6 +81,7 @@ class Publication:
     def write_signed(self, path: Path, document: Record) -> FileHash:
         """Write a new file and its `.sig`; UsageError if the name is taken."""
         data = document.to_bytes()
+        self._discard_leftover(path)
         store.write_new(path, data)
         store.write_new(path.with_name(path.name + ".sig"), self.key.sign(data))
         self.written.append(path)
@@ -79,8 +89,17 @@ class Publication:
 
     def write(self, path: Path, data: bytes) -> FileHash:
         """Write a new file that another file's hash binds."""
+        self._discard_leftover(path)
         store.write_new(path, data)
         return self.hash_of(path)
+
+    def _discard_leftover(self, path: Path) -> None:
+        """Remove what a process wrote here that died before its registry line: nothing is bound to it."""
+        relative = self.workspace.relative(path)
+        if relative.startswith(store.CHECKPOINTS) or _names(self._lines, relative):
+            return
+        for left in (path, path.with_name(path.name + ".sig")):
+            left.unlink(missing_ok=True)
 
     def hash_of(self, path: Path) -> FileHash:
         """A public file's path and hash as other files name it."""

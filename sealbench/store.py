@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sealbench.crypto.digest import sha256_file
 from sealbench.errors import CheckFailed, FormatError, MissingKey, NotYet, UsageError
 
 SETTINGS = "sealbench.toml"
@@ -26,6 +27,7 @@ FILES = "commitments/files.json"
 HEADERS = "commitments/headers.bin"
 ALLOWED_SIGNERS = "commitments/allowed_signers"
 CHECKPOINTS = "commitments/checkpoints"
+REVEALS = "commitments/reveals"
 
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}\Z")
@@ -90,6 +92,15 @@ class Workspace:
     def commitment(self, name: str) -> Path:
         """The commitment of one battery."""
         return self.root / "commitments" / f"{name}.json"
+
+    def draft(self, name: str) -> Path:
+        """The draft of one battery that waits for its beacon, or waited."""
+        return self.root / "commitments" / f"{name}.draft.json"
+
+    @property
+    def reveals(self) -> Path:
+        """The folder of opened items and of proofs that a battery is part of another."""
+        return self.root / REVEALS
 
     def sealed(self, name: str) -> Path:
         """The envelope of one battery."""
@@ -182,6 +193,13 @@ def replace(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     """Write a file whole, in place of what was there; a reader sees the old or the new bytes."""
     _temporary(path, data, mode).replace(path)
     _sync_folder(path.parent)
+
+
+def set_aside(path: Path) -> None:
+    """Rename a private file that no event ever named, so that nothing is lost and its name is free."""
+    if path.exists():
+        mark = sha256_file(path)[:12]
+        path.replace(path.with_name(f"{path.name}.unused-{mark}"))
 
 
 def append_line(path: Path, line: bytes) -> None:

@@ -69,7 +69,7 @@ def planned(
                 cap=caps[0],
             )
         )
-        preregister(workspace, "primes", plan="plan", source=source, settings=settings)
+        preregister(workspace, "primes", plan="plan", source=source, settings=settings, force=True)
         stamp(workspace, settings)
         calendar.mine()
         upgrade_workspace(workspace, settings)

@@ -87,7 +87,7 @@ def evaluate(
         deviations=deviations(table, plan) if plan is not None else (),
         anchors=tuple(anchors),
         scope=scope(table),
-        notes=_notes(table),
+        notes=(*_amendment(run, plan, anchors), *_notes(table)),
         not_proved=not_proved(table, anchors),
     )
 
@@ -129,6 +129,24 @@ def _totals(table: Table) -> Totals:
         missing=missing,
         absent=table.absent_calls(),
         instances=len({line.instance for line in table.lines}),
+    )
+
+
+def _amendment(run: Run, plan: Preregistration | None, anchors: Sequence[Anchor]) -> tuple[str, ...]:
+    """An amendment counts only for a run whose block lies at or above the amendment's stamp."""
+    if plan is None or plan.amends is None or run.plan is None:
+        return ()
+    name = plan.amends.path.rpartition("/")[2].removesuffix(".json")
+    heights = [a.height for a in anchors if a.path == run.plan.path and a.height is not None]
+    block = run.block.height if run.block is not None else None
+    if heights and block is not None and heights[0] <= block:
+        return (
+            f"Plan {plan.name} amends {name}; it counts: stamped in block {heights[0]}, run from {block} on.",
+        )
+    stamped = f"its stamp is in block {heights[0]}" if heights else "its stamp is in no block"
+    began = f"the run began at block {block}" if block is not None else "the run names no block"
+    return (
+        f"POST HOC: plan {plan.name} amends {name}, but {stamped} and {began}. Its verdicts do not count.",
     )
 
 

@@ -238,7 +238,8 @@ def _guesses(instances: Sequence[Judged], prompts: Sequence[str] | None) -> Iter
     classes = sorted(set(labels))
     for label in classes:
         yield _Guess(f"always {label}", labels.count(label), len(labels), None, max(2, len(classes)))
-    features = _features([instance.params for instance in instances])
+    # Sorted as in a published file, so that a verifier meets the same features in the same order.
+    features = _features([dict(sorted(instance.params.items())) for instance in instances])
     if prompts is not None:
         features["prompt length"] = _split([len(prompt) for prompt in prompts])
     # With two classes one against the other is the whole question.

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -21,6 +22,7 @@ class Console:
         self._color = color
         self._last_redraw = 0.0
         self._progress_width = 0
+        self._progress_lines = 0
 
     @property
     def color(self) -> bool:
@@ -57,29 +59,50 @@ class Console:
         if hint:
             click.echo(click.style("seal: hint:", fg="cyan") + f" {hint}", err=True, color=self.color)
 
-    def progress(self, text: str, *, last: bool = False) -> None:
-        """Redraw one line on a terminal's stderr, at most ten times a second; nothing elsewhere."""
-        if not sys.stderr.isatty():
+    @property
+    def shows_progress(self) -> bool:
+        """Whether anybody can see a redrawn line: stderr is a terminal."""
+        return sys.stderr.isatty()
+
+    def progress(self, text: str | Callable[[], str], *, last: bool = False) -> None:
+        """Redraw lines on a terminal's stderr, at most ten times a second; nothing elsewhere.
+
+        A function is called only if its text is drawn.
+        """
+        if not self.shows_progress:
             return
         now = time.monotonic()
         if not last and now - self._last_redraw < _REDRAW_SECONDS:
             return
         self._last_redraw = now
-        shown = text[: _terminal_width() - 1]
-        sys.stderr.write("\r" + shown.ljust(self._progress_width))
+        width = _terminal_width() - 1
+        lines = [line[:width] for line in (text if isinstance(text, str) else text()).split("\n")]
+        if len(lines) == 1 and self._progress_lines <= 1:
+            sys.stderr.write("\r" + lines[0].ljust(self._progress_width))
+        else:
+            self._rewind()
+            sys.stderr.write("\n".join(lines))
         sys.stderr.flush()
-        self._progress_width = len(shown)
+        self._progress_width = max(map(len, lines))
+        self._progress_lines = len(lines)
 
     def clear_progress(self) -> None:
-        """Remove the progress line before something else is printed."""
-        if self._progress_width:
+        """Remove the progress lines before something else is printed."""
+        if self._progress_lines > 1:
+            self._rewind()
+        elif self._progress_width:
             sys.stderr.write("\r" + " " * self._progress_width + "\r")
-            sys.stderr.flush()
-            self._progress_width = 0
+        sys.stderr.flush()
+        self._progress_width = self._progress_lines = 0
+
+    def _rewind(self) -> None:
+        """Go up to the first of the lines drawn and clear from there to the end of the screen."""
+        up = f"\x1b[{self._progress_lines - 1}A" if self._progress_lines > 1 else ""
+        sys.stderr.write(f"\r{up}\x1b[J")
 
 
 def _terminal_width() -> int:
     try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80  # 0: a terminal of unknown size
     except OSError:
         return 80

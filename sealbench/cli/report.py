@@ -10,9 +10,9 @@ import click
 from sealbench.cli.console import Console
 from sealbench.cli.options import json_option, pass_console, workspace_option
 from sealbench.cli.workspace import open_workspace
-from sealbench.errors import UsageError
 
 if TYPE_CHECKING:
+    from sealbench.render.document import Document
     from sealbench.stages.report import Reported
 
 
@@ -23,6 +23,20 @@ if TYPE_CHECKING:
 @click.option(
     "--latex", type=click.Path(dir_okay=False, path_type=Path), help="Write the LaTeX table to FILE."
 )
+@click.option("--csv", type=click.Path(dir_okay=False, path_type=Path), help="Write the rows to FILE.")
+@click.option(
+    "--figures", type=click.Path(file_okay=False, path_type=Path), help="Write the figures into FOLDER."
+)
+@click.option(
+    "--figure-format",
+    type=click.Choice(["svg", "png", "both"]),
+    default="svg",
+    show_default=True,
+    help="PNG needs the extra `figures`.",
+)
+@click.option("--leaderboard", is_flag=True, help="Rank the endpoints of these runs.")
+@click.option("--verbosity", is_flag=True, help="How much longer than needed the visible answers are.")
+@click.option("--cascade", default=None, metavar="A,B", help="What asking B where A is verbose would give.")
 @click.option(
     "--fail-on",
     type=click.Choice(["asymmetry"]),
@@ -38,17 +52,26 @@ def command(
     html: Path | None,
     markdown: Path | None,
     latex: Path | None,
+    csv: Path | None,
+    figures: Path | None,
+    figure_format: str,
+    leaderboard: bool,
+    verbosity: bool,
+    cascade: str | None,
     fail_on: str | None,
     folder: Path | None,
     as_json: bool,
 ) -> int:
     """\b
     seal report
-    seal report primes-plan-1 --html report.html
+    seal report primes-plan-1 --html report.html --figures figures
+    seal report monday tuesday wednesday --leaderboard
 
     Figures and verdicts of ended runs (default: the latest): censoring and loss by class with exact
-    p-values, token costs, scores under each policy, deviations from the plan.
+    p-values, token costs, scores under each policy, deviations from the plan. Several runs are
+    also set side by side, with an exact test of each against the earlier ones.
     """
+    from sealbench.cli.report_files import Files, Wanted, across, write_files
     from sealbench.stages.report import report
 
     workspace, _ = open_workspace(folder)
@@ -56,41 +79,27 @@ def command(
     for one in found:
         if one.fresh:
             console.note(f"written {one.folder / 'report.json'} and report.md")
-    _print(console, found, as_json)
-    _write_files(console, found, html, markdown, latex)
+    overview = across(found, Wanted(leaderboard, verbosity, cascade))
+    _print(console, found, overview, as_json)
+    write_files(console, found, overview, Files(html, markdown, latex, csv, figures, figure_format))
     console.next_step("seal stamp, then seal verify")
     asymmetric = any(test.finding == "asymmetric" for one in found for test in one.report.tests)
     return 1 if fail_on == "asymmetry" and asymmetric else 0
 
 
-def _print(console: Console, found: list[Reported], as_json: bool) -> None:
+def _print(console: Console, found: list[Reported], overview: Document | None, as_json: bool) -> None:
+    from sealbench.cli.report_files import document_value
     from sealbench.formats.report import report_view
-    from sealbench.render.terminal import render_terminal
+    from sealbench.render.terminal import render_terminal, render_terminal_document
 
     if not as_json:
         for one in found:
             console.result(render_terminal(one.report, color=console.color))
+        if overview is not None:
+            console.result(render_terminal_document(overview, color=console.color))
         return
     views = [report_view(one.report) for one in found]
-    console.json(views[0] if len(views) == 1 else {"schema": "sealbench/reports/v1", "reports": views})
-
-
-def _write_files(
-    console: Console, found: list[Reported], html: Path | None, markdown: Path | None, latex: Path | None
-) -> None:
-    from sealbench.render.html import render_html
-    from sealbench.render.markdown import render_markdown
-    from sealbench.render.table import paper_table
-
-    if html is not None:
-        if len(found) != 1:
-            raise UsageError("--html takes one run", hint=f"seal report {found[0].run.name} --html {html}")
-        html.write_text(render_html(found[0].report, found[0].lines), encoding="utf-8")
-        console.note(f"written {html}")
-    if markdown is not None:
-        markdown.write_text("\n".join(render_markdown(one.report) for one in found), encoding="utf-8")
-        console.note(f"written {markdown}")
-    if latex is not None:
-        text = "\n".join(paper_table(one.report, "latex") for one in found)
-        latex.write_text(text, encoding="utf-8")
-        console.note(f"written {latex}")
+    if len(views) == 1 and overview is None:
+        console.json(views[0])
+        return
+    console.json({"schema": "sealbench/reports/v1", "reports": views, "across": document_value(overview)})

@@ -29,9 +29,12 @@ def command(
     Publish a battery in full: its secret key, every item with its answer and certificate, and the raw
     responses of its runs. There is no way back; it cannot be run as sealed again.
     """
-    from sealbench.stages.retire import retire
+    from sealbench.stages.retire import retire, waiting_derived
 
     workspace, settings = open_workspace(folder)
+    derived = waiting_derived(workspace, name)
+    if derived:
+        console.note(f"published with it, because they share its items: {', '.join(derived)}")
     typed = confirm if confirm is not None else click.prompt(f"Type {name} to publish it for good", err=True)
     if typed != name:
         raise UsageError(f"{typed!r} is not {name!r}; nothing was published", hint=f"seal retire {name}")
@@ -45,9 +48,12 @@ def command(
                 "folder": str(done.folder),
                 "files": [workspace.relative(path) for path in done.files],
                 "runs": list(done.runs),
+                "derived": list(done.derived),
                 "stamped": stamped,
             }
         )
     else:
         console.result(f"published {done.folder} ({len(done.files)} files, {len(done.runs)} runs)")
+        for one in done.derived:
+            console.result(f"published {workspace.retired(one)} with it")
     console.next_step("seal verify")

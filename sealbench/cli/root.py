@@ -27,6 +27,7 @@ COMMANDS = {
     "report": "Figures and verdicts of finished runs.",
     "plan": "How many items a test needs; the smallest p a design can reach.",
     "test": "The exact test for your own numbers in a CSV.",
+    "audit": "Does what was cut depend on the answer? For evaluation logs you already have.",
     "verify": "Check everything, trusting neither the author nor this tool.",
     "reveal": "Open some items with proofs, or show that a battery is part of another.",
     "retire": "Publish a battery with its key, for anyone to check.",

@@ -2,136 +2,133 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sealbench.cli.console import Console
-from sealbench.cli.options import json_option, pass_console, workspace_option
+from sealbench.cli.options import pass_console
+from sealbench.cli.run_options import RunOptions, run_options
 from sealbench.cli.stamping import stamp_now
 from sealbench.cli.workspace import open_workspace
 from sealbench.errors import UsageError
 
 if TYPE_CHECKING:
     from sealbench.config import Settings
-    from sealbench.stages.run import Progress, RunResult
+    from sealbench.formats.preregistration import Endpoint, Preregistration
+    from sealbench.formats.run import Run
     from sealbench.stages.start_run import OpenRun
     from sealbench.store import Workspace
 
 
 @click.command("run")
-@click.argument("plan", required=False)
-@click.option("--cap", "caps", multiple=True, type=int, help="Do only this cap of the plan.")
-@click.option("--endpoint", "endpoints", multiple=True, help="Do only this endpoint of the plan.")
-@click.option("--wording", "wordings", multiple=True, help="Do only this wording of the plan.")
-@click.option("--repeats", type=int, default=1, show_default=True, help="For a pilot: repeats.")
-@click.option("--exploratory", is_flag=True, help="A pilot: PLAN is a battery; no plan, no stamp.")
-@click.option(
-    "--require",
-    type=click.Choice(["confirmed", "stamped"]),
-    default="confirmed",
-    show_default=True,
-    help="What commitment and plan must have: a block, or a calendar's promise.",
-)
-@click.option("--again", is_flag=True, help="Begin a further run of a plan that was run already.")
-@click.option("--max-connections", type=click.IntRange(1), default=None, help="Calls at the same time.")
-@click.option("--dry-run", is_flag=True, help="Say what would be called and written; touch no network.")
-@click.option("--no-stamp", is_flag=True, help="Do not stamp the run's start and end.")
-@workspace_option
-@json_option
+@run_options
 @pass_console
-def command(
-    console: Console,
-    plan: str | None,
-    caps: tuple[int, ...],
-    endpoints: tuple[str, ...],
-    wordings: tuple[str, ...],
-    repeats: int,
-    exploratory: bool,
-    require: str,
-    again: bool,
-    max_connections: int | None,
-    dry_run: bool,
-    no_stamp: bool,
-    folder: Path | None,
-    as_json: bool,
-) -> int:
+def command(console: Console, /, **given: Any) -> int:
     """\b
-    seal run                                    the only plan here, or its unfinished rest
+    seal run                                    the unfinished run here, or the only plan
     seal run primes-plan --cap 300              that part of it
+    seal run primes-plan --dry-run --budget 5   what it would call and cost
     seal run primes --exploratory --cap 300 --endpoint openai/gpt-5.5
 
-    Make the calls that the plan asks for and the log does not hold yet. Stop it whenever you like:
-    the same command goes on where it was. Exit code 3 while calls are left.
+    Make the calls that the plan asks for and the log does not hold yet. PLAN can also be the name of a
+    run. Stop it whenever you like: the same command goes on where it was. Exit code 3 while calls are
+    left, also when a budget is used up.
     """
-    if any(cap < 1 for cap in caps):
-        raise UsageError("a cap of 0 tokens asks for nothing", hint="--cap 300")
-    workspace, settings = open_workspace(folder)
-    if dry_run:
-        return _dry_run(console, workspace, plan, as_json)
-    opened = _open(workspace, settings, plan, exploratory, require, again, caps, endpoints, repeats, wordings)
+    options = RunOptions(**given)
+    options.check()
+    workspace, settings = open_workspace(options.folder)
+    if options.status:
+        return _status(console, workspace, settings, options)
+    if options.audit_ids:
+        return _audit_ids(console, workspace, settings, options)
+    if options.dry_run:
+        return _dry_run(console, workspace, settings, options)
+    opened = _open(console, workspace, settings, options)
     if opened.ended:
         console.note(f"the run {opened.run.name} has ended; nothing is left to call")
         console.next_step(f"seal report {opened.run.name}")
         return 0
-    return _execute(
-        console, workspace, settings, opened, caps, endpoints, wordings, max_connections, no_stamp, as_json
+    selection = options.selection
+    selection.check(opened.run)
+    if opened.fresh:
+        console.note(f"run {opened.run.name}: {opened.run.planned_calls} calls planned")
+        _stamp(console, workspace, settings, opened.run, options)
+    elif options.plan != opened.run.name:
+        console.note(f"going on with {opened.run.name}")
+    if options.batch is not None:
+        return _batch(console, workspace, settings, opened, options)
+    return _execute(console, workspace, settings, opened, options)
+
+
+def _open(console: Console, workspace: Workspace, settings: Settings, options: RunOptions) -> OpenRun:
+    """The run to work on, begun if need be; whatever can be refused is refused before it is begun."""
+    from sealbench.formats.run import Run
+    from sealbench.ready_endpoints import check_ready
+    from sealbench.stages.start_run import find_work, resume_run, start_exploratory, start_run
+
+    keys = options.batch is None
+    if options.exploratory:
+        battery = options.plan or ""
+        endpoints = _pilot_endpoints(console, settings, options)
+        check_ready(endpoints, options.caps, settings, budget=options.ceilings, keys=keys)
+        return start_exploratory(
+            workspace,
+            battery,
+            endpoints=endpoints,
+            caps=options.caps,
+            repeats=options.repeats,
+            wordings=options.wordings,
+        )
+    work = find_work(workspace, options.plan)
+    chosen = [one for one in work.endpoints if not options.endpoints or one.name in options.endpoints]
+    names = [endpoint.name for endpoint in work.endpoints]
+    options.selection.check_against(work.name, work.battery, names, work.caps, work.wordings)
+    check_ready(chosen, work.caps, settings, budget=options.ceilings, keys=keys)
+    if isinstance(work, Run):
+        return resume_run(workspace, work)
+    plan: Preregistration = work
+
+    def start() -> OpenRun:
+        return start_run(workspace, plan.name, require=options.require, again=options.again)
+
+    if not options.wait:
+        return start()
+    from sealbench.cli.run_waiting import start_when_confirmed
+
+    return start_when_confirmed(
+        console, workspace, settings, plan, start, hours=options.wait_hours, every=options.wait_every
     )
 
 
-def _open(
-    workspace: Workspace,
-    settings: Settings,
-    plan: str | None,
-    exploratory: bool,
-    require: str,
-    again: bool,
-    caps: tuple[int, ...],
-    endpoints: tuple[str, ...],
-    repeats: int,
-    wordings: tuple[str, ...],
-) -> OpenRun:
+def _pilot_endpoints(console: Console, settings: Settings, options: RunOptions) -> list[Endpoint]:
     from sealbench.endpoint_choice import freeze_endpoint
-    from sealbench.stages.start_run import start_exploratory, start_run
 
-    if exploratory:
-        if plan is None:
-            raise UsageError("a pilot needs a battery", hint="seal run BATTERY --exploratory --cap 300 …")
-        return start_exploratory(
-            workspace,
-            plan,
-            endpoints=[freeze_endpoint(name, settings.endpoints) for name in endpoints],
-            caps=caps,
-            repeats=repeats,
-            wordings=wordings,
-        )
-    return start_run(workspace, plan, require="stamped" if require == "stamped" else "confirmed", again=again)
+    frozen = [freeze_endpoint(name, settings.endpoints) for name in options.endpoints]
+    if not options.probe or options.dry_run:
+        return frozen
+    if not frozen or not options.caps:
+        raise UsageError("a probe needs an endpoint and a cap", hint="--endpoint E --cap 300")
+    from sealbench.cli.run_tell import tell_probes
+    from sealbench.stages.probe import probe_endpoints
+
+    probed = probe_endpoints(frozen, options.caps, settings)
+    tell_probes(console, probed)
+    return [one.endpoint for one in probed]
 
 
 def _execute(
-    console: Console,
-    workspace: Workspace,
-    settings: Settings,
-    opened: OpenRun,
-    caps: tuple[int, ...],
-    endpoints: tuple[str, ...],
-    wordings: tuple[str, ...],
-    max_connections: int | None,
-    no_stamp: bool,
-    as_json: bool,
+    console: Console, workspace: Workspace, settings: Settings, opened: OpenRun, options: RunOptions
 ) -> int:
-    from sealbench.stages.run import Selection, execute_run
+    from sealbench.cli.run_progress import RunProgress
+    from sealbench.cli.run_tell import tell_result
+    from sealbench.ready_endpoints import thaw_endpoints
+    from sealbench.stages.run import execute_run
 
     run = opened.run
-    selection = Selection() if run.exploratory else Selection(endpoints, caps, wordings)
-    selection.check(run)
-    if opened.fresh:
-        console.note(f"run {run.name}: {run.planned_calls} calls planned")
-        if not no_stamp and not run.exploratory:
-            stamp_now(console, workspace, settings)
+    progress = None
+    if console.shows_progress:
+        progress = RunProgress(console, thaw_endpoints(run.endpoints, settings))
     result = execute_run(
         workspace,
         run,
@@ -139,76 +136,92 @@ def _execute(
         opened.battery.secret,
         opened.planned(),
         settings=settings,
-        selection=selection,
-        max_connections=max_connections,
-        on_progress=_progress(console),
+        selection=options.selection,
+        max_connections=options.max_connections,
+        budget=options.ceilings,
+        on_begin=progress.begin if progress else None,
+        on_line=progress.add if progress else None,
     )
     console.clear_progress()
-    if result.ended and not no_stamp and not run.exploratory:
-        stamp_now(console, workspace, settings)
-    return _tell(console, result, as_json)
-
-
-def _progress(console: Console) -> Callable[[Progress], None]:
-    ends: Counter[str] = Counter()
-
-    def show(progress: Progress) -> None:
-        ends["cut" if progress.line.censored else progress.line.end] += 1
-        told = ", ".join(f"{count} {end}" for end, count in sorted(ends.items()))
-        console.progress(f"{progress.done}/{progress.selected} calls: {told}")
-
-    return show
-
-
-def _tell(console: Console, result: RunResult, as_json: bool) -> int:
-    run = result.run
-    if as_json:
-        console.json(
-            {
-                "schema": "sealbench/run-result/v1",
-                "run": run.name,
-                "exploratory": run.exploratory,
-                "done_now": result.done_now,
-                "done": result.done,
-                "planned": run.planned_calls,
-                "ended": result.ended,
-            }
-        )
-    else:
-        heading = "EXPLORATORY run" if run.exploratory else "run"
-        console.result(f"{heading} {run.name}: {result.done} of {run.planned_calls} calls in the log")
-    for stopped in result.summary.stopped:
-        console.error(f"endpoint {stopped.endpoint} was stopped: {stopped.reason}", stopped.hint)
     if result.ended:
-        console.next_step(f"seal report {run.name}")
-        return 0
-    again = f"seal run {Path(run.plan.path).stem}" if run.plan else "the same command again"
-    console.next_step(f"{again} ({result.left} calls are left)")
-    return 3
+        _stamp(console, workspace, settings, run, options)
+    return tell_result(console, result, options.as_json)
 
 
-def _dry_run(console: Console, workspace: Workspace, plan: str | None, as_json: bool) -> int:
-    from sealbench.sealing import open_battery
-    from sealbench.stages.start_run import find_plan
+def _batch(
+    console: Console, workspace: Workspace, settings: Settings, opened: OpenRun, options: RunOptions
+) -> int:
+    from sealbench.cli.run_tell import tell_read, tell_written
+    from sealbench.stages.run_batch import read_batches, write_batches
 
-    found = find_plan(workspace, plan)
-    battery = open_battery(workspace, found.battery)
-    items = [item for item in battery.items if item.wording in found.wordings]
-    calls = len(items) * len(found.endpoints) * len(found.caps) * found.repeats
-    tokens = len(items) * len(found.endpoints) * found.repeats * sum(found.caps)
-    if as_json:
-        console.json(
-            {
-                "schema": "sealbench/dry-run/v1",
-                "plan": found.name,
-                "calls": calls,
-                "token_ceiling": tokens,
-                "endpoints": [endpoint.name for endpoint in found.endpoints],
-            }
+    run, battery = opened.run, opened.battery
+    if options.batch == "write":
+        written = write_batches(
+            workspace,
+            run,
+            battery.items,
+            opened.planned(),
+            settings=settings,
+            selection=options.selection,
         )
+        return tell_written(console, run, written, options.as_json)
+    read = read_batches(
+        workspace,
+        run,
+        battery.items,
+        battery.secret,
+        opened.planned(),
+        options.batch_files,
+        settings=settings,
+    )
+    if read.ended:
+        _stamp(console, workspace, settings, run, options)
+    return tell_read(console, run, read, options.as_json)
+
+
+def _stamp(console: Console, workspace: Workspace, settings: Settings, run: Run, options: RunOptions) -> None:
+    """Stamp the run's start or end; a pilot needs none."""
+    if not options.no_stamp and not run.exploratory:
+        stamp_now(console, workspace, settings)
+
+
+def _dry_run(console: Console, workspace: Workspace, settings: Settings, options: RunOptions) -> int:
+    from sealbench.cli.run_tell import tell_dry_run
+    from sealbench.stages.dry_run import Pilot, dry_run
+    from sealbench.stages.start_run import find_work
+
+    work: Any
+    if options.exploratory:
+        endpoints = tuple(_pilot_endpoints(console, settings, options))
+        if not endpoints or not options.caps:
+            raise UsageError("a pilot needs an endpoint and a cap", hint="--endpoint E --cap 300")
+        work = Pilot(options.plan or "", endpoints, options.caps, options.repeats, options.wordings)
     else:
-        names = ", ".join(endpoint.name for endpoint in found.endpoints)
-        console.result(f"plan {found.name}: {calls} calls ({len(items)} items; {names})")
-        console.result(f"at most {tokens} answer tokens, prompts apart")
-        console.result(f"writes runs/{found.name}-N/, commitments/registry.jsonl and a checkpoint")
-    return 0
+        work = find_work(workspace, options.plan)
+    found = dry_run(
+        workspace,
+        work,
+        settings,
+        selection=options.selection,
+        again=options.again,
+        stamp=not options.no_stamp,
+    )
+    return tell_dry_run(console, found, options.as_json)
+
+
+def _status(console: Console, workspace: Workspace, settings: Settings, options: RunOptions) -> int:
+    from sealbench.cli.run_tell import tell_status
+    from sealbench.run_records import find_run
+    from sealbench.stages.run_status import run_status
+
+    names = [] if options.plan is None else [find_run(workspace, options.plan).name]
+    return tell_status(console, run_status(workspace, settings, names), options.as_json)
+
+
+def _audit_ids(console: Console, workspace: Workspace, settings: Settings, options: RunOptions) -> int:
+    from sealbench.cli.run_tell import tell_audit_ids
+    from sealbench.run_records import find_run
+    from sealbench.stages.audit_ids import audit_ids
+
+    run = find_run(workspace, options.plan)
+    return tell_audit_ids(console, audit_ids(workspace, run, settings), options.as_json)

@@ -19,7 +19,8 @@ def command(console: Console, folder: Path | None, as_json: bool) -> int:
     """\b
     seal status
 
-    What waits: proofs to upgrade, batteries never run, runs unfinished or unreported, reveals overdue.
+    What waits: proofs to upgrade, drafts without items, batteries never run, runs unfinished or
+    unreported, reveals overdue.
     Exit code 3 while a proof lacks its first Bitcoin attestation.
     """
     from sealbench.stages.status import status
@@ -38,6 +39,7 @@ def command(console: Console, folder: Path | None, as_json: bool) -> int:
                     for one in found.waiting
                 ],
                 "unanchored": found.unanchored,
+                "notes": list(found.notes),
             }
         )
         return 3 if found.unanchored else 0
@@ -46,6 +48,8 @@ def command(console: Console, folder: Path | None, as_json: bool) -> int:
     for one in found.waiting:
         console.result(f"{one.subject}: {one.state}")
         console.result(f"    {one.command}")
+    for note in found.notes:
+        console.result(note)
     if not found.waiting:
         console.result("nothing waits")
     return 3 if found.unanchored else 0

@@ -16,13 +16,24 @@ from sealbench.errors import FormatError
 MAX_INTEGER = 2**53 - 1
 MAX_DEPTH = 64
 _KEY = re.compile(r"[a-z0-9_]+\Z")
+# Keys that were found good before: the same few stand in every line of a log. Bounded, because a stranger's
+# file may hold any.
+_KNOWN_KEYS: set[str] = set()
+_MOST_KNOWN_KEYS = 1024
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False,
+    allow_nan=False,
+    check_circular=False,  # nothing that refers to itself passes the limit of depth
+    separators=(",", ":"),
+    sort_keys=True,
+)
 
 
 def encode(value: Any) -> bytes:
     """The canonical bytes of a JSON value; FormatError if it lies outside the profile."""
     _check(value, "$", 0)
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
-    return text.encode("utf-8")
+    return _ENCODER.encode(value).encode("utf-8")
 
 
 def decode(data: bytes, name: str = "JSON") -> Any:
@@ -78,6 +89,13 @@ def _refuse_float(text: str) -> NoReturn:
     raise FormatError(f"{text[:20]} is not allowed: no floats, NaN or infinities, use decimal strings")
 
 
+def _check_key(key: Any, where: str) -> None:
+    if not isinstance(key, str) or not _KEY.match(key):
+        raise FormatError(f"{where}: key {key!r:.40} is not of [a-z0-9_]+")
+    if len(_KNOWN_KEYS) < _MOST_KNOWN_KEYS and type(key) is str:
+        _KNOWN_KEYS.add(key)
+
+
 def _check(value: Any, where: str, depth: int) -> None:
     if depth > MAX_DEPTH:
         raise FormatError(f"nested deeper than {MAX_DEPTH} levels")
@@ -85,15 +103,24 @@ def _check(value: Any, where: str, depth: int) -> None:
         return
     if isinstance(value, str):
         # ASCII is the common case and cannot hold a surrogate.
-        if not value.isascii() and any(0xD800 <= ord(char) <= 0xDFFF for char in value):
+        if not value.isascii() and _SURROGATE.search(value):
             raise FormatError(f"{where}: a lone surrogate is not text")
     elif isinstance(value, int):
         if not -MAX_INTEGER <= value <= MAX_INTEGER:
             raise FormatError(f"{where}: integer outside ±(2^53 - 1), use a decimal string")
     elif isinstance(value, dict):
         for key, item in value.items():
-            if not isinstance(key, str) or not _KEY.match(key):
-                raise FormatError(f"{where}: key {key!r:.40} is not of [a-z0-9_]+")
+            if key not in _KNOWN_KEYS:
+                _check_key(key, where)
+            # The common cases first and without a call: files are mostly flat objects of texts and numbers.
+            kind = type(item)
+            if (
+                (kind is str and item.isascii())
+                or item is None
+                or kind is bool
+                or (kind is int and -MAX_INTEGER <= item <= MAX_INTEGER)
+            ):
+                continue
             _check(item, key, depth + 1)
     elif isinstance(value, (list, tuple)):
         for item in value:

@@ -126,7 +126,7 @@ class PublicKey:
             reader = _Reader(base64.b64decode(words[1], validate=True))
             kind, raw = reader.string(), reader.string()
             reader.end()
-        except (binascii.Error, SignatureFailed) as error:
+        except (ValueError, SignatureFailed) as error:  # not base64, or not ASCII
             raise FormatError(f"{name}: not a whole ssh-ed25519 public key") from error
         if kind != KEY_TYPE or len(raw) != 32 or cls(raw).openssh.split()[1] != words[1]:
             raise FormatError(f"{name}: not an ssh-ed25519 public key")

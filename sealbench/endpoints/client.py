@@ -11,10 +11,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any
 
-import httpx
 from tenacity import (
     AsyncRetrying,
     RetryCallState,
@@ -31,10 +29,8 @@ from sealbench.endpoints.limits import Gate, Pacer
 from sealbench.endpoints.redaction import redact_body, redact_headers, redact_text
 from sealbench.endpoints.retries import Verdict, judge, stated_delay, stop_hint
 from sealbench.endpoints.sender import Send
-from sealbench.http import USER_AGENT, printable
+from sealbench.http import printable
 
-MAX_BODY = 64 * 1024 * 1024
-CONNECT_TIMEOUT = 30.0
 # After this many calls in a row that ended in a 5xx, the next one stops the endpoint: an outage must
 # not use up the plan.
 OUTAGE_CALLS = 10
@@ -242,7 +238,7 @@ class EndpointClient:
             async with asyncio.timeout(limit) as deadline:
                 self._deadlines.add(deadline)
                 try:
-                    status, headers, body = await self._exchange(request)
+                    status, headers, body = await self._send_request(request)
                 finally:
                     self._deadlines.discard(deadline)
         except TimeoutError:
@@ -261,32 +257,6 @@ class EndpointClient:
         done = replace(attempt, ended_at=self._now(), outcome=outcome)
         return Try(done, None, Parsed(end="error", error=error), verdict)
 
-    async def _exchange(self, request: HttpRequest) -> tuple[int, dict[str, str], bytes]:
-        """One HTTP exchange: status, headers in lower case, the body whole and decoded."""
-        outgoing = httpx.Request(
-            request.method,
-            _url(request.url),
-            headers={"user-agent": USER_AGENT, **request.headers},
-            content=request.body,
-            extensions={"timeout": {"connect": CONNECT_TIMEOUT}},
-        )
-        response = await self._send_request(outgoing)
-        try:
-            chunks: list[bytes] = []
-            size = 0
-            async for chunk in response.aiter_bytes():
-                size += len(chunk)
-                if size > MAX_BODY:
-                    raise httpx.ReadError(f"body longer than {MAX_BODY} bytes")
-                chunks.append(chunk)
-        finally:
-            await response.aclose()
-        # Not `.items()`: guessing each header's encoding costs more than the rest of the answer.
-        headers = {
-            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers.raw
-        }
-        return response.status_code, headers, b"".join(chunks)
-
     def _read(
         self,
         call: Call,
@@ -304,7 +274,8 @@ class EndpointClient:
             self.gate.limited(started)
         elif verdict == "accept":
             self.gate.succeeded()
-        done = replace(attempt, ended_at=ended_at, status=status, outcome=_outcome(status, verdict, parsed))
+        outcome = _outcome(status, verdict, parsed)
+        done = Attempt(attempt.number, attempt.started_at, ended_at, status, outcome)
         response = Response(status, redact_headers(headers, self._api_key), body)
         delay = stated_delay(headers, body, ended_at) if verdict == "retry" else None
         return Try(done, response, parsed, verdict, delay)
@@ -328,11 +299,6 @@ class EndpointClient:
 
 def _last_result(state: RetryCallState) -> Any:
     return state.outcome.result() if state.outcome is not None else None
-
-
-@lru_cache(maxsize=64)
-def _url(text: str) -> httpx.URL:
-    return httpx.URL(text)
 
 
 def _outcome(status: int, verdict: Verdict, parsed: Parsed) -> AttemptOutcome:

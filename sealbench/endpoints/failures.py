@@ -27,7 +27,7 @@ def classify(error: BaseException) -> tuple[AttemptOutcome, bool]:
         chain.append(cause)
     if any(isinstance(item, ssl.SSLCertVerificationError) for item in chain):
         return "connection", True
-    if isinstance(error, (httpx.UnsupportedProtocol, httpx.InvalidURL)):
+    if isinstance(error, (httpx.UnsupportedProtocol, httpx.InvalidURL, aiohttp.InvalidURL)):
         return "connection", True
     if any(
         isinstance(item, (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)) for item in chain

@@ -19,13 +19,18 @@ _WINDOW = 256  # outcomes over which the rate is taken
 
 @dataclass
 class Line:
-    """Counts of one endpoint at one cap. `cut` counts reported cuts: inferring needs the answer read."""
+    """Counts of one endpoint at one cap.
+
+    `errors` are calls without a response, `uncounted` answers whose tokens nobody told: the sums of
+    tokens and USD are without them.
+    """
 
     planned: int | None = None
     done: int = 0
     cut: int = 0
     errors: int = 0
     charged_tokens: int = 0
+    uncounted: int = 0
     usd: Decimal = field(default_factory=lambda: Decimal(0))
 
 
@@ -43,20 +48,44 @@ class Progress:
         }
         self._endpoints = endpoints
         self._clock = clock
-        self._recent: deque[float] = deque([clock()], maxlen=_WINDOW)
+        self._begun = clock()
+        self._recent: dict[tuple[str, int] | None, deque[float]] = {}
 
     def add(self, outcome: Outcome) -> None:
-        """Count one outcome."""
-        call, parsed = outcome.call, outcome.parsed
-        line = self.lines.setdefault((call.endpoint, call.cap), Line())
+        """Count one outcome; a cut that no API reported is not known yet."""
+        parsed = outcome.parsed
+        self.count(
+            outcome.call.endpoint,
+            outcome.call.cap,
+            cut=parsed.end == "cut_reported",
+            missing=outcome.missing,
+            charged_tokens=parsed.charged_tokens,
+            prompt_tokens=parsed.prompt_tokens,
+        )
+
+    def count(
+        self,
+        endpoint: str,
+        cap: int,
+        *,
+        cut: bool,
+        missing: bool,
+        charged_tokens: int | None,
+        prompt_tokens: int | None,
+    ) -> None:
+        """Count one call that has ended."""
+        line = self.lines.setdefault((endpoint, cap), Line())
         line.done += 1
-        line.cut += parsed.end == "cut_reported"
-        line.errors += outcome.missing
-        line.charged_tokens += parsed.charged_tokens or 0
-        price = self._endpoints[call.endpoint].price
+        line.cut += cut
+        line.errors += missing
+        line.charged_tokens += charged_tokens or 0
+        line.uncounted += charged_tokens is None and not missing
+        price = self._endpoints[endpoint].price
         if price is not None:
-            line.usd += price.cost(parsed.prompt_tokens or 0, parsed.charged_tokens or 0)
-        self._recent.append(self._clock())
+            line.usd += price.cost(prompt_tokens or 0, charged_tokens or 0)
+        now = self._clock()
+        for key in ((endpoint, cap), None):
+            self._recent.setdefault(key, deque([self._begun], maxlen=_WINDOW)).append(now)
 
     @property
     def done(self) -> int:
@@ -66,14 +95,28 @@ class Progress:
     @property
     def rate(self) -> float:
         """Calls per second over the last outcomes; 0 before there are two."""
-        elapsed = self._clock() - self._recent[0]
-        return (len(self._recent) - 1) / elapsed if elapsed > 0 else 0.0
+        return self.rate_of(None)
+
+    def rate_of(self, key: tuple[str, int] | None) -> float:
+        """The same for one endpoint at one cap; None is all of them."""
+        recent = self._recent.get(key)
+        if recent is None:
+            return 0.0
+        elapsed = self._clock() - recent[0]
+        return (len(recent) - 1) / elapsed if elapsed > 0 else 0.0
 
     @property
     def time_left(self) -> float | None:
-        """Seconds to go at that rate; None if the plan's size or the rate is not known."""
-        plans = [line.planned for line in self.lines.values()]
-        rate = self.rate
-        if rate <= 0 or not plans or any(count is None for count in plans):
+        """Seconds until the last line is done; None if a plan's size or a rate is not known."""
+        left = [self.time_left_of(key) for key in self.lines]
+        return None if not left or None in left else max(one for one in left if one is not None)
+
+    def time_left_of(self, key: tuple[str, int]) -> float | None:
+        """Seconds to go for one endpoint at one cap, at its own rate."""
+        line = self.lines[key]
+        if line.planned is None:
             return None
-        return max(0, sum(count or 0 for count in plans) - self.done) / rate
+        if line.done >= line.planned:
+            return 0.0
+        rate = self.rate_of(key)
+        return (line.planned - line.done) / rate if rate > 0 else None

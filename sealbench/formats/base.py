@@ -6,6 +6,9 @@ A document is read only if its bytes equal its own re-encoding, so every field i
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self
 
@@ -15,16 +18,22 @@ from sealbench.crypto import canonical
 from sealbench.crypto.digest import sha256_hex
 from sealbench.errors import FormatError
 
+_LARGE = 1 << 20  # bytes
+
 # Patterns run in Rust's engine, where `$` is the very end of the text.
-Int = Annotated[int, Strict()]
-Count = Annotated[int, Strict(), Field(ge=0)]
+Int = Annotated[int, Strict(), Field(ge=-canonical.MAX_INTEGER, le=canonical.MAX_INTEGER)]
+Count = Annotated[int, Strict(), Field(ge=0, le=canonical.MAX_INTEGER)]
 Str = Annotated[str, Strict()]
 Bool = Annotated[bool, Strict()]
 Hash = Annotated[str, StringConstraints(strict=True, pattern=r"^[0-9a-f]{64}$")]
 Identifier = Annotated[str, StringConstraints(strict=True, pattern=r"^[0-9a-f]{16}$")]
 Label = Annotated[str, StringConstraints(strict=True, pattern=r"^[a-z0-9_]{1,64}$")]
 Name = Annotated[str, StringConstraints(strict=True, pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
-Decimal = Annotated[str, StringConstraints(strict=True, pattern=r"^-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?$")]
+# Bounded, because `Fraction("1e-999999999")` would fill the memory of whoever verifies a stranger's plan.
+Decimal = Annotated[
+    str,
+    StringConstraints(strict=True, max_length=1000, pattern=r"^-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]{1,5})?$"),
+]
 Digits = Annotated[str, StringConstraints(strict=True, pattern=r"^-?[0-9]+$")]
 Fingerprint = Annotated[str, StringConstraints(strict=True, pattern=r"^SHA256:[A-Za-z0-9+/]{43}$")]
 # Any JSON value; the canonical encoder sets its limits.
@@ -49,7 +58,9 @@ def parse_instant(text: str) -> datetime:
 def format_instant(moment: datetime, *, microseconds: bool = False) -> str:
     """`2026-11-30T12:00:00Z` in UTC; with six decimals where order within a second matters."""
     spec = "microseconds" if microseconds else "seconds"
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec=spec) + "Z"
+    # Two of them stand in every attempt of a log: what is in UTC already is not converted.
+    utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return utc.isoformat(timespec=spec).removesuffix("+00:00") + "Z"
 
 
 Instant = Annotated[
@@ -71,6 +82,19 @@ PublicPath = Annotated[
     StringConstraints(strict=True, pattern=r"^[A-Za-z0-9_./-]{1,255}$"),
     AfterValidator(_is_public_path),
 ]
+
+
+@contextmanager
+def _no_collection(size: int) -> Iterator[None]:
+    """Hold the cycle collector while a large file is parsed: it would search what is only growing."""
+    if size < _LARGE or not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 class Record(BaseModel):
@@ -99,8 +123,12 @@ class Record(BaseModel):
         FormatError : not JSON, outside the canonical profile, a field missing, unknown or of the
             wrong type, or bytes that differ from their own re-encoding.
         """
-        record = cls.from_value(canonical.decode(data, name), name)
-        if record.to_bytes() != data:
+        with _no_collection(len(data)):
+            value = canonical.decode(data, name)
+            record = cls.from_value(value, name)
+            same = record.to_value() == value
+        # The bytes are the value's encoding, so equal values have equal bytes: types are strict, floats none.
+        if not same:
             raise FormatError(f"{name}: differs from its own re-encoding (a field is missing or misspelt)")
         return record
 

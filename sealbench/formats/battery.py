@@ -7,7 +7,6 @@ from the start; the key and the plain battery become public at retirement.
 from __future__ import annotations
 
 import base64
-import binascii
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -80,7 +79,7 @@ def is_base64(text: str) -> str:
     """The text, if it is base64 in its usual spelling (ValueError otherwise)."""
     try:
         data = base64.b64decode(text, validate=True)
-    except binascii.Error as error:
+    except ValueError as error:  # not base64, or not ASCII
         raise ValueError("not base64") from error
     if base64.b64encode(data).decode() != text:
         raise ValueError("not base64 in its usual spelling")

@@ -62,7 +62,7 @@ def read_plan(text: str, name: str) -> PlanDraft:
     """Parse a plan; ConfigurationError names the file, the field and what is wrong with it."""
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # huge integers and deep nesting are no TOMLDecodeError
         raise ConfigurationError(
             f"{name}: {error}", hint="correct that line and run this command again"
         ) from error

@@ -5,7 +5,7 @@ Source: docs/spec/preregistration.md. A hypothesis is data: the report evaluates
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -108,7 +108,7 @@ class Margin(Record):
 
 
 class Preregistration(Identity):
-    """A frozen plan."""
+    """A frozen plan; `underpowered` names the tests that can never reach their alpha, if it was forced."""
 
     schema_: Literal["sealbench/preregistration/v1"] = Field("sealbench/preregistration/v1", alias="schema")
     name: Name
@@ -132,6 +132,14 @@ class Preregistration(Identity):
     access: tuple[Str, ...]
     funding: Str
     reveal: RevealPolicy
+    underpowered: tuple[Str, ...] = ()
+
+    def to_value(self) -> dict[str, Any]:
+        """`underpowered` stands in the file only where a plan was frozen with `--force`."""
+        value = super().to_value()
+        if not self.underpowered:
+            del value["underpowered"]
+        return value
 
     @model_validator(mode="after")
     def _consistent(self) -> Preregistration:

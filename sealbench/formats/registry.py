@@ -107,8 +107,13 @@ class Registry:
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "commitments/registry.jsonl") -> Registry:
         """Read and check the chain; FormatError names the first bad line, counted from 1."""
+        if not data:
+            raise FormatError(f"{name}: empty", hint="restore it from version control")
         if not data.endswith(b"\n"):
-            raise FormatError(f"{name}: empty, or its last line is torn")
+            number = data.count(b"\n") + 1
+            raise FormatError(
+                f"{name} line {number}: torn", hint="the next command that publishes something repairs it"
+            )
         lines: list[RegistryLine] = []
         hashes: list[str] = []
         for number, raw in enumerate(data[:-1].split(b"\n"), start=1):

@@ -155,10 +155,10 @@ def follow_log(lines: Iterable[bytes], first_prev: str, name: str = "log.jsonl")
     FormatError : names the first bad line, counted from 1.
     """
     previous = first_prev
-    for number, raw in enumerate(lines, start=1):
-        if not raw.endswith(b"\n"):
+    for number, ended in enumerate(lines, start=1):
+        if not ended.endswith(b"\n"):
             raise FormatError(f"{name} line {number}: torn", hint="`seal run` repairs it and goes on")
-        raw = raw[:-1]
+        raw = ended[:-1]
         line = LogLine.from_bytes(raw, f"{name} line {number}")
         if line.seq != number - 1 or line.prev != previous:
             raise FormatError(f"{name} line {number}: does not follow the line before (chain broken)")

@@ -12,7 +12,7 @@ from html import escape
 from sealbench.formats.report import Report
 from sealbench.formats.run import LogLine
 from sealbench.render.content import document
-from sealbench.render.document import Block, Bullets, Cell, Grid, Paragraph, Section, Struck
+from sealbench.render.document import Block, Bullets, Cell, Document, Grid, Paragraph, Section, Struck
 from sealbench.render.figures import figures
 from sealbench.render.svg import Figure
 
@@ -43,6 +43,8 @@ tbody th { font-weight: 400 }
 figure { margin: 1.5rem 0 }
 figure svg { display: block; width: 100%; min-width: 34rem; height: auto }
 figcaption { font-size: .9rem }
+@media (max-width: 40rem) { th, td { padding: .2rem .35rem } table { font-size: .8rem }
+  figure svg { min-width: 28rem } }
 @media print { :root { --ink: #000; --paper: #fff; --rule: #999; --soft: #eee; --link: #000; --alarm: #000 }
   body { max-width: none; font-size: 10pt }
   nav, .skip { display: none }
@@ -62,17 +64,23 @@ def render_html(report: Report, lines: Sequence[LogLine] = ()) -> str:
     ----------
     lines : the run's log lines, for the figures; without them there are none.
     """
-    content = document(report)
-    drawn = figures(report, lines)
-    contents = "".join(f'<li><a href="#{s.name}">{escape(s.title)}</a></li>' for s in content.sections)
-    if drawn:
-        contents += '<li><a href="#figures">Figures</a></li>'
+    return render_html_document(document(report), figures(report, lines), exploratory=report.exploratory)
+
+
+def render_html_document(
+    content: Document, drawn: Sequence[Figure] = (), *, exploratory: bool = False
+) -> str:
+    """Any document as a page, its figures after the first section."""
+    links = [(section.name, section.title) for section in content.sections]
     sections = [_section(section) for section in content.sections]
     if drawn:
-        # Figures stand before the limits, which close the page.
-        sections.insert(len(sections) - 1, _figures(drawn, exploratory=report.exploratory))
+        # What was registered comes first, then what can be seen, then all tables.
+        first = 1 if content.sections and content.sections[0].name == "verdicts" else 0
+        sections.insert(first, _figures(drawn, exploratory=exploratory))
+        links.insert(first, ("figures", "Figures"))
+    contents = "".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in links)
     title = escape(content.title)
-    heading = ' class="exploratory"' if report.exploratory else ""
+    heading = ' class="exploratory"' if exploratory else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

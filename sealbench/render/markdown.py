@@ -6,7 +6,7 @@ import re
 
 from sealbench.formats.report import Report
 from sealbench.render.content import document
-from sealbench.render.document import Block, Bullets, Cell, Grid, Paragraph, Struck
+from sealbench.render.document import Block, Bullets, Cell, Document, Grid, Paragraph, Struck
 
 # Characters that would otherwise be read as mark-up; names of endpoints come from outside.
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")
@@ -14,7 +14,11 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")
 
 def render_markdown(report: Report) -> str:
     """The whole report, ending with a line feed."""
-    content = document(report)
+    return render_markdown_document(document(report))
+
+
+def render_markdown_document(content: Document) -> str:
+    """Any document, for example one over several runs."""
     parts = [f"# {escape(content.title)}", *(_block(block) for block in content.lead)]
     for section in content.sections:
         parts += [f"## {escape(section.title)}", *(_block(block) for block in section.blocks)]

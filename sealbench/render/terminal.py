@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from sealbench.formats.report import Report
 from sealbench.render.content import document
-from sealbench.render.document import Block, Bullets, Cell, Grid, Paragraph, Struck
+from sealbench.render.document import Block, Bullets, Cell, Document, Grid, Paragraph, Struck
 
 _GAP = 2
 _LEAST = 6  # characters a column keeps when a table is squeezed
@@ -22,7 +22,12 @@ _COLOURS = {"FALSIFIED": "red", "CONFOUNDED": "red", "asymmetric": "yellow", "vo
 
 def render_terminal(report: Report, *, color: bool = False, width: int = 80) -> str:
     """The whole report; lines are at most `width` characters wide unless a single word is longer."""
-    return _Writer(max(40, width), color).document(report)
+    return render_terminal_document(document(report), color=color, width=width)
+
+
+def render_terminal_document(content: Document, *, color: bool = False, width: int = 80) -> str:
+    """Any document, for example one over several runs."""
+    return _Writer(max(40, width), color).document(content)
 
 
 class _Writer:
@@ -30,8 +35,7 @@ class _Writer:
         self.width = width
         self.color = color
 
-    def document(self, report: Report) -> str:
-        content = document(report)
+    def document(self, content: Document) -> str:
         lines = [self.styled(content.title, "bold"), "=" * min(self.width, len(content.title)), ""]
         for block in content.lead:
             lines += [*self.block(block), ""]

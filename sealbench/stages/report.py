@@ -16,7 +16,7 @@ from sealbench.formats.base import format_instant
 from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.report import Anchor, Report
 from sealbench.formats.run import LogLine, Run, read_log
-from sealbench.publication import publish, read_registry, refuse_damage
+from sealbench.publication import is_registered, publish, read_registry, refuse_damage
 from sealbench.render.markdown import render_markdown
 from sealbench.sealing import read_commitment
 from sealbench.store import Workspace
@@ -47,7 +47,7 @@ def report(workspace: Workspace, name: str | None, *, clock: Clock = system_cloc
     folder = workspace.run(run.name)
     existing = folder / "report.json"
     anchors: Sequence[Anchor]
-    if existing.exists():
+    if is_registered(workspace, existing):
         # A written report is never changed: its anchors are those of the day it was written.
         known = Report.from_bytes(store.read(existing), workspace.relative(existing))
         anchors = known.anchors
@@ -55,7 +55,7 @@ def report(workspace: Workspace, name: str | None, *, clock: Clock = system_cloc
         anchors = _anchors(workspace, run)
     baselines = read_commitment(workspace, run.battery).baselines
     found = evaluate(run, lines, plan, anchors=anchors, baselines=baselines)
-    if existing.exists():
+    if is_registered(workspace, existing):
         if found.to_bytes() != store.read(existing):
             raise CheckFailed(
                 f"{workspace.relative(existing)} does not follow from its log and plan", hint="seal verify"

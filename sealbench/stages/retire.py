@@ -9,17 +9,18 @@ from sealbench import store
 from sealbench.clock import Clock, system_clock
 from sealbench.crypto.digest import sha256_file
 from sealbench.errors import NotYet, UsageError
-from sealbench.formats.battery import Battery, BatteryKey
+from sealbench.formats.battery import Battery, BatteryKey, Commitment
+from sealbench.formats.registry import Registry
 from sealbench.formats.run import Run
 from sealbench.journal import read_responses
 from sealbench.publication import publish, read_registry, refuse_damage
-from sealbench.sealing import OpenBattery, open_battery
+from sealbench.sealing import OpenBattery, derived_batteries, open_battery, parent_of
 from sealbench.store import Workspace
 
 README = """\
 # Battery {name}, retired
 
-This battery was sealed before it was run. It is now published in full.
+This battery was sealed before it was run. It is now published in full.{derived}
 
 | file | what |
 |---|---|
@@ -48,35 +49,51 @@ class Retired:
     folder: Path
     files: tuple[Path, ...]
     runs: tuple[str, ...]
+    derived: tuple[str, ...] = ()
 
 
 def retire(workspace: Workspace, name: str, *, clock: Clock = system_clock) -> Retired:
-    """Write `batteries/NAME/` and register it. There is no way back.
+    """Write `batteries/NAME/` and register it, and the same for what is derived from it. No way back.
 
     Raises
     ------
-    UsageError : retired already.
-    NotYet : a run of this battery is unfinished.
+    UsageError : retired already, or derived from a battery that must be retired instead.
+    NotYet : a run of this battery, or of one derived from it, is unfinished.
     """
     battery = open_battery(workspace, name)
+    parent = parent_of(battery.commitment)
+    if parent is not None:
+        raise UsageError(
+            f"{name} has no key of its own: it is published with {parent}, whose items it shares",
+            hint=f"seal retire {parent}",
+        )
     with publish(workspace, clock) as publication:
         refuse_damage(workspace)
-        runs = _ended_runs(workspace, name)
-        folder = workspace.retired(name)
-        files = _write(workspace, battery, runs, folder)
-        publication.event(
-            "retire",
-            name,
-            [publication.hash_of(path) for path in files],
-            {"runs": [run.name for run in runs]},
-        )
-    return Retired(folder, tuple(files), tuple(run.name for run in runs))
+        registry = read_registry(workspace)
+        if registry.find("retire", name) is not None:
+            raise UsageError(f"{name} is retired already", hint=f"seal verify, and see batteries/{name}/")
+        derived = waiting_derived(workspace, name)
+        # The parent's event comes last: an interrupted retirement can be repeated.
+        batteries = [*(open_battery(workspace, one) for one in derived), battery]
+        names = [one.commitment.name for one in batteries]
+        runs = {own: _ended_runs(workspace, registry, own) for own in names}
+        for own, one in zip(names, batteries, strict=True):
+            files = _write(workspace, one, runs[own], workspace.retired(own))
+            hashes = [publication.hash_of(path) for path in files]
+            publication.event("retire", own, hashes, {"runs": [run.name for run in runs[own]]})
+    return Retired(
+        workspace.retired(name), tuple(files), tuple(run.name for run in runs[name]), tuple(derived)
+    )
 
 
-def _ended_runs(workspace: Workspace, name: str) -> list[Run]:
+def waiting_derived(workspace: Workspace, name: str) -> list[str]:
+    """The batteries that are derived from this one and not published yet: they retire with it."""
     registry = read_registry(workspace)
-    if registry.find("retire", name) is not None:
-        raise UsageError(f"{name} is retired already", hint=f"seal verify, and see batteries/{name}/")
+    names = [commitment.name for commitment in derived_batteries(workspace, name)]
+    return [one for one in names if registry.find("retire", one) is None]
+
+
+def _ended_runs(workspace: Workspace, registry: Registry, name: str) -> list[Run]:
     runs = []
     for line in registry.events("run_start"):
         if line.detail.get("battery") != name:
@@ -99,7 +116,7 @@ def _write(workspace: Workspace, battery: OpenBattery, runs: list[Run], folder: 
     contents = {
         "battery.json": Battery(name=name, items=battery.items).to_bytes(),
         "key.json": key.to_bytes(),
-        "README.md": README.format(name=name, root=commitment.root, author=commitment.author).encode(),
+        "README.md": _readme(commitment).encode(),
     }
     for run in runs:
         contents[f"responses/{run.name}.jsonl"] = _responses(workspace, run.name)
@@ -110,6 +127,12 @@ def _write(workspace: Workspace, battery: OpenBattery, runs: list[Run], folder: 
     sums = "".join(f"{sha256_file(folder / path)}  {path}\n" for path in sorted(contents))
     store.replace(folder / "SHA256SUMS", sums.encode())
     return [*written, folder / "SHA256SUMS"]
+
+
+def _readme(commitment: Commitment) -> str:
+    parent = parent_of(commitment)
+    told = f" Its items are some of those of battery {parent}, which is published with it." if parent else ""
+    return README.format(name=commitment.name, root=commitment.root, author=commitment.author, derived=told)
 
 
 def _responses(workspace: Workspace, run: str) -> bytes:

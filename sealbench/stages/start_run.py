@@ -5,20 +5,26 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Literal
 
 from sealbench import __version__
 from sealbench.anchoring import read_headers, require_confirmed, require_stamped
 from sealbench.clock import Clock, system_clock
-from sealbench.crypto.stream import Stream
 from sealbench.errors import CheckFailed, NotYet, UsageError
 from sealbench.formats.base import format_instant
-from sealbench.formats.battery import Block, Item
+from sealbench.formats.battery import Block, Commitment, Item
 from sealbench.formats.preregistration import Endpoint, Parser, Preregistration
 from sealbench.formats.run import Run
 from sealbench.journal import CallKey
 from sealbench.publication import publish, read_registry, refuse_damage
+from sealbench.run_records import (
+    has_ended,
+    latest_run,
+    planned_calls,
+    read_run,
+    resume_command,
+    unfinished_runs,
+)
 from sealbench.sealing import OpenBattery, open_battery
 from sealbench.store import Workspace, check_name, read
 from sealbench.tasks.answers import PARSER_NAME, PARSER_VERSION
@@ -37,17 +43,44 @@ class OpenRun:
     ended: bool
 
     def planned(self) -> list[CallKey]:
-        """Every planned call in its drawn order.
+        """Every planned call in its drawn order."""
+        return planned_calls(self.run, self.battery.items)
 
-        The order comes from SHA-256 of the plan's file (for an exploratory run: of the commitment's)
-        and the run's number, so nobody picks it by hand.
-        """
-        items = sorted(item.id for item in self.battery.items if item.wording in self.run.wordings)
-        names = [endpoint.name for endpoint in self.run.endpoints]
-        calls = list(product(items, names, self.run.caps, range(1, self.run.repeats + 1)))
-        source = self.run.plan or self.run.commitment
-        Stream("sealbench/v1/order", bytes.fromhex(source.sha256), self.run.number).shuffle(calls)
-        return calls
+
+def find_work(workspace: Workspace, name: str | None) -> Run | Preregistration:
+    """What `seal run [NAME]` works on: a run that was begun, or a plan to begin one of.
+
+    Without a name: the only unfinished run, else the only plan.
+
+    Raises
+    ------
+    NotYet : there is none, or several; the hint shows the way on.
+    """
+    if name is None:
+        unfinished = unfinished_runs(workspace)
+        if len(unfinished) == 1:
+            return unfinished[0]
+        if unfinished:
+            names = ", ".join(run.name for run in unfinished)
+            raise NotYet(f"several runs are unfinished: {names}", hint=resume_command(unfinished[-1]))
+        return find_plan(workspace, None)
+    check_name(name, "plan")
+    if not workspace.plan(name).exists() and workspace.run(name).is_dir():
+        return read_run(workspace, name)
+    plan = find_plan(workspace, name)
+    latest = latest_run(workspace, plan.name)
+    return latest[0] if latest is not None and not latest[1] else plan
+
+
+def resume_run(workspace: Workspace, run: Run) -> OpenRun:
+    """Go on with a run that was begun; CheckFailed if its battery is not the one it was begun with."""
+    battery = open_battery(workspace, run.battery)
+    if battery.commitment.digest() != run.commitment.sha256:
+        raise CheckFailed(f"the run {run.name} is bound to another commitment", hint="seal verify")
+    ended = has_ended(read_registry(workspace), run.name)
+    if not ended:
+        refuse_retired(workspace, run.battery)
+    return OpenRun(run, battery, fresh=False, ended=ended)
 
 
 def find_plan(workspace: Workspace, name: str | None) -> Preregistration:
@@ -105,10 +138,10 @@ def start_run(
     """
     plan = find_plan(workspace, plan_name)
     battery = open_battery(workspace, plan.battery)
-    if battery.commitment.digest() != plan.commitment.sha256:
+    if not _is_bound(plan, battery.commitment):
         raise CheckFailed(f"the plan {plan.name} is bound to another commitment", hint="seal verify")
     refuse_retired(workspace, plan.battery)
-    existing = _latest_run(workspace, plan.name)
+    existing = latest_run(workspace, plan.name)
     if existing is not None and not (again and existing[1]):
         return OpenRun(existing[0], battery, fresh=False, ended=existing[1])
     network = read_registry(workspace).network
@@ -133,6 +166,13 @@ def start_run(
         clock=clock,
     )
     return OpenRun(run, battery, fresh=True, ended=False)
+
+
+def _is_bound(plan: Preregistration, commitment: Commitment) -> bool:
+    """Whether a plan is for this battery: for its commitment, or in beacon mode for its draft."""
+    if commitment.draft is not None:
+        return plan.commitment == commitment.draft
+    return plan.commitment.sha256 == commitment.digest()
 
 
 def start_exploratory(
@@ -163,7 +203,7 @@ def start_exploratory(
             "a pilot needs an endpoint, a cap of at least 1 token and at least 1 repeat",
             hint=f"seal run {battery_name} --exploratory --cap 300 --endpoint reference/solver",
         )
-    existing = _latest_run(workspace, f"{battery_name}-exploratory")
+    existing = latest_run(workspace, f"{battery_name}-exploratory")
     if existing is not None and not existing[1]:
         run = existing[0]
         if (run.endpoints, run.caps, run.repeats, run.wordings) == (
@@ -197,22 +237,6 @@ def refuse_retired(workspace: Workspace, battery: str) -> None:
             f"{battery} is retired and its answers are public, so no run can claim it was sealed",
             hint=f"seal create FAMILY --name {battery}-2 --per-class 8",
         )
-
-
-def _latest_run(workspace: Workspace, stem: str) -> tuple[Run, bool] | None:
-    """The newest run begun under this plan (or pilot), and whether it has ended."""
-    registry = read_registry(workspace)
-    names = [
-        line.subject
-        for line in registry.events("run_start")
-        if line.subject.rpartition("-")[0] == stem and workspace.run(line.subject).is_dir()
-    ]
-    if not names:
-        return None
-    path = workspace.run(names[-1]) / "run.json"
-    run = Run.from_bytes(read(path), workspace.relative(path))
-    ended = any(registry.find(event, run.name) for event in ("run_end", "run_abort"))
-    return run, ended
 
 
 def _begin(

@@ -1,4 +1,4 @@
-"""What waits in a workspace: stamps, unfinished runs, unreported runs, reveals overdue."""
+"""What waits in a workspace: stamps, drafts, unfinished and unreported runs, reveals overdue."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from sealbench import store
 from sealbench.anchoring import check_anchor, proof_path, read_headers, stampable_files
 from sealbench.clock import Clock, system_clock
 from sealbench.formats.base import parse_instant
+from sealbench.formats.draft import Draft
 from sealbench.formats.preregistration import Preregistration
-from sealbench.formats.registry import Registry
+from sealbench.formats.registry import Registry, RegistryLine
 from sealbench.publication import read_registry
+from sealbench.sealing import parent_of, read_commitment
 from sealbench.store import Workspace
+from sealbench.timestamps.networks import NETWORKS
+
+_BURIAL = 6  # blocks beyond a beacon before it is used
 
 
 @dataclass(frozen=True)
@@ -26,13 +31,17 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Status:
-    """Everything that waits; `unanchored` says that a proof lacks its first Bitcoin attestation."""
+    """Everything that waits; `unanchored` says that a proof lacks its first Bitcoin attestation.
+
+    `notes` are sentences of what stands and needs nothing: derived, superseding and void batteries.
+    """
 
     network: str
     batteries: tuple[str, ...]
     runs: tuple[str, ...]
     waiting: tuple[Waiting, ...]
     unanchored: bool
+    notes: tuple[str, ...] = ()
 
 
 def status(workspace: Workspace, *, clock: Clock = system_clock) -> Status:
@@ -42,17 +51,24 @@ def status(workspace: Workspace, *, clock: Clock = system_clock) -> Status:
     waiting = [
         *stamps,
         *_left_over(workspace, registry),
+        *_drafts(workspace, registry),
         *_batteries(registry),
         *_runs(registry),
         *_reveals(workspace, registry, clock),
     ]
     return Status(
         network=registry.network,
-        batteries=tuple(line.subject for line in registry.events("create")),
+        batteries=tuple(line.subject for line in _sealed(registry)),
         runs=tuple(line.subject for line in registry.events("run_start")),
         waiting=tuple(waiting),
         unanchored=bool(stamps),
+        notes=tuple(_notes(workspace, registry)),
     )
+
+
+def _sealed(registry: Registry) -> list[RegistryLine]:
+    """The events that made a battery; a draft is none yet."""
+    return [line for line in registry.events("create") if line.detail.get("draft") is not True]
 
 
 def _stamps(workspace: Workspace, network: str) -> list[Waiting]:
@@ -73,7 +89,7 @@ def _left_over(workspace: Workspace, registry: Registry) -> list[Waiting]:
     """Files of a command that died before its registry line."""
     named = {file.path for line in registry.lines for file in line.files}
     found = []
-    for folder in ("commitments", "preregistrations"):
+    for folder in ("commitments", store.REVEALS, "preregistrations"):
         for path in sorted((workspace.root / folder).glob("*.json")):
             relative = workspace.relative(path)
             if relative not in named and relative != store.FILES:
@@ -81,6 +97,45 @@ def _left_over(workspace: Workspace, registry: Registry) -> list[Waiting]:
                     Waiting(relative, "no event names it: left by an interrupted command", f"rm {relative}*")
                 )
     return found
+
+
+def _drafts(workspace: Workspace, registry: Registry) -> list[Waiting]:
+    """Announced batteries without items: their block is to come, or nobody drew them (an aborted draw)."""
+    settled = {line.subject for line in (*_sealed(registry), *registry.events("void"))}
+    headers = read_headers(workspace, registry.network)
+    found = []
+    for line in registry.events("create"):
+        path = workspace.draft(line.subject)
+        if line.subject in settled or not path.exists():
+            continue
+        height = Draft.from_bytes(store.read(path), workspace.relative(path)).height
+        tip = headers.links(NETWORKS[registry.network]).forward.tip
+        state = f"draft, waits for block {height + _BURIAL} (newest here: {tip})"
+        if tip >= height + _BURIAL:
+            state = f"draft, its block {height} is known and nobody drew its items: an aborted draw so far"
+        found.append(Waiting(line.subject, state, f"seal create --from-draft {line.subject}"))
+    return found
+
+
+def _notes(workspace: Workspace, registry: Registry) -> list[str]:
+    notes = []
+    for line in registry.events("void"):
+        notes.append(f"{line.subject}: void, {line.detail.get('reason', 'no reason given')}")
+    for line in _sealed(registry):
+        if not workspace.commitment(line.subject).exists():
+            continue
+        commitment = read_commitment(workspace, line.subject)
+        parent = parent_of(commitment)
+        if parent is not None:
+            notes.append(f"{line.subject}: {commitment.items} items derived from {parent}; retires with it")
+    for line in registry.events("supersede"):
+        notes.append(f"{line.subject}: superseded by {line.detail.get('by')}")
+    for line in registry.events("reveal"):
+        if "items" in line.detail:
+            notes.append(f"{line.subject}: {line.detail['items']} items revealed")
+        else:
+            notes.append(f"{line.subject}: shown to be part of {line.detail.get('subset_of')}")
+    return notes
 
 
 def _batteries(registry: Registry) -> list[Waiting]:
@@ -92,7 +147,7 @@ def _batteries(registry: Registry) -> list[Waiting]:
             "sealed, never run",
             f"seal preregister {line.subject} --plan PLAN --template two-class",
         )
-        for line in registry.events("create")
+        for line in _sealed(registry)
         if line.subject not in run | done
     ]
 
@@ -110,7 +165,7 @@ def _runs(registry: Registry) -> list[Waiting]:
 
 
 def _reveals(workspace: Workspace, registry: Registry, clock: Clock) -> list[Waiting]:
-    retired = {line.subject for line in registry.events("retire")}
+    retired = {line.subject for event in ("retire", "void") for line in registry.events(event)}
     found = []
     for line in registry.events("preregister"):
         path = workspace.plan(line.subject)

@@ -104,12 +104,12 @@ class Words:
         self._step += 1
         stream = Stream(LABEL, self._key, self._step)
         usable = _WORDS - _WORDS % bound
-        values = np.frombuffer(stream.read(4 * count), dtype=">u4").astype(np.int64)
-        biased = np.flatnonzero(values >= usable)
+        values = np.frombuffer(stream.read(4 * count), dtype=">u4").astype(np.uint32)  # half as wide: faster
+        biased = np.flatnonzero(values >= usable) if usable < _WORDS else np.zeros(0, dtype=np.int64)
         while biased.size:
-            values[biased] = np.frombuffer(stream.read(4 * biased.size), dtype=">u4").astype(np.int64)
+            values[biased] = np.frombuffer(stream.read(4 * biased.size), dtype=">u4")
             biased = biased[values[biased] >= usable]
-        return values % bound
+        return (values % np.uint32(bound)).astype(np.int64)
 
 
 def bootstrap_rows(rows: Sequence[int], draws: int, seed: str) -> list[list[int]]:

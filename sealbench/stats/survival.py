@@ -5,6 +5,7 @@ A cost is type-I censored at its cap. Never run these on answers, which are miss
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -98,9 +99,13 @@ def kaplan_meier(data: CostArgument) -> CostCurve:
     """
     costs = read_costs(data, "data")
     steps, surviving, median = [], Fraction(1), None
-    for tokens in sorted({tokens for tokens, finished in costs if finished}):
-        at_risk = sum(cost >= tokens for cost, _ in costs)
-        finished = sum(done and cost == tokens for cost, done in costs)
+    at_cost, finished_at = Counter(t for t, _ in costs), Counter(t for t, done in costs if done)
+    passed = 0  # costs below the one at hand
+    for tokens in sorted(at_cost):
+        at_risk, finished = len(costs) - passed, finished_at[tokens]
+        passed += at_cost[tokens]
+        if not finished:
+            continue
         surviving *= Fraction(at_risk - finished, at_risk)
         steps.append(CostStep(tokens, at_risk, finished, surviving))
         if median is None and surviving < Fraction(1, 2):

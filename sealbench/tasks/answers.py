@@ -34,6 +34,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from sealbench.errors import UsageError
@@ -51,10 +52,30 @@ _MARKER = re.compile(
     r"\b(?:(?:my|the|your|final|correct|short)\s){0,3}answer\b\s*(?:(?P<colon>(?:is\s*)?[:=])|(?P<prose>is\b))",
     re.IGNORECASE,
 )
+# What every marker holds, in lower case: a literal beginning makes this search far cheaper than the whole.
+_MARKER_TAIL = re.compile(r"answer\b\s*[:=iı]")
 _HEADING = re.compile(r"^\s*(?:(?:my|the|final|correct)\s){0,3}answer\s*$", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[.,;:!?()\[\]/|–—]|\s-+\s|\sor\s")
 _QUOTES = {ord(char): "'" for char in "‘’‚‛“”„‟«»‹›「」"}
 _SPECIAL = re.compile(r"</?s>|<\|[^|>\n]*\|>|<end_of_turn>|<eos>", re.IGNORECASE)
+
+
+class _Decoration(dict[int, int | None]):
+    """For `translate`: emoji and other symbols, which only decorate, go; every blank becomes a space.
+
+    Filled as characters are met.
+    """
+
+    def __missing__(self, code: int) -> int | None:
+        char = chr(code)
+        if char.isspace() and char != "\n":
+            self[code] = ord(" ")
+        else:
+            self[code] = None if unicodedata.category(char) in ("So", "Sk", "Cf", "Mn") else code
+        return self[code]
+
+
+_DECORATION = _Decoration()
 
 
 @dataclass(frozen=True)
@@ -80,7 +101,7 @@ def parse(text: str | None, answer_type: str, choices: Sequence[str] | None = No
 
     `choices` replaces those that the answer type names. UsageError for an unknown answer type.
     """
-    reader = _reader_of(answer_type, choices)
+    reader = _reader_of(answer_type, None if choices is None else tuple(choices))
     visible = _without_reasoning(text or "")
     if visible is None:
         return ParsedAnswer("unclosed_reasoning", None)
@@ -129,8 +150,9 @@ def choices_of(answer_type: str) -> tuple[str, ...]:
     )
 
 
-def _reader_of(answer_type: str, choices: Sequence[str] | None) -> _Reader:
-    allowed = choices_of(answer_type) if choices is None else tuple(choices)
+@lru_cache(maxsize=256)
+def _reader_of(answer_type: str, choices: tuple[str, ...] | None) -> _Reader:
+    allowed = choices_of(answer_type) if choices is None else choices
     if answer_type == "ungraded":
         return _Reader(lambda text: None, ungraded=True)
     if answer_type == "number":
@@ -189,10 +211,10 @@ def _without_markup(text: str) -> tuple[str, list[str]]:
 def _bare(text: str) -> str:
     while (simpler := _LATEX.sub(r"\1", text)) != text:
         text = simpler
-    text = _MARKUP.sub("", text)
-    # Emoji and other symbols decorate; they are no part of an answer.
-    text = "".join(char for char in text if unicodedata.category(char) not in ("So", "Sk", "Cf", "Mn"))
-    return re.sub(r"[^\S\n]+", " ", text)
+    text = _MARKUP.sub("", text).translate(_DECORATION)
+    while "  " in text:
+        text = text.replace("  ", " ")
+    return text
 
 
 def _marked(plain: str, boxed: list[str], reader: _Reader) -> list[str | None] | None:
@@ -216,9 +238,14 @@ def _markers(plain: str) -> Iterator[tuple[bool, str]]:
     """(whether the marker is explicit, the text it marks) for each marker, in order."""
     lines = [line for line in plain.split("\n") if line.strip()]
     for place, line in enumerate(lines):
+        lowered = line.lower()
+        if "answer" not in lowered:
+            continue  # no marker without it, and most lines of a reply are without
         following = lines[place + 1] if place + 1 < len(lines) else ""
         if _HEADING.match(line):
             yield True, following
+            continue
+        if not _MARKER_TAIL.search(lowered):
             continue
         matches = list(_MARKER.finditer(line))
         ends = [match.start() for match in matches[1:]] + [len(line)]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sealbench.crypto.canonical import encode
 from sealbench.crypto.derivation import (
+    SECRET_SIZE,
     ItemKeys,
     battery_seed,
     instance_id,
@@ -20,7 +21,7 @@ from sealbench.crypto.derivation import (
 )
 from sealbench.errors import UsageError
 from sealbench.formats.battery import FamilyParameters, Item, Parameters
-from sealbench.tasks.base import Instance, TaskFamily, get_family
+from sealbench.tasks.base import Instance, Search, TaskFamily, get_family
 
 _MAX_REDRAWS = 1000
 
@@ -32,6 +33,41 @@ class _Drawn:
     family: TaskFamily
     index: int
     instance: Instance
+
+
+@dataclass(frozen=True)
+class ItemShape:
+    """What the public parameters alone tell of some of a battery's items: never a problem or an answer."""
+
+    family: str
+    class_label: str
+    kind: str
+    stratum: str
+    search: Search
+    wording: str
+
+
+def item_shapes(parameters: Parameters) -> list[ItemShape]:
+    """The different shapes of a battery's items, in order of their slots; needs no K.
+
+    One throwaway instance for each sort of slot, drawn from a public seed, tells `search`.
+
+    Raises
+    ------
+    UsageError : a family is not installed, or its ranges cannot hold that many different instances.
+    """
+    shapes: list[ItemShape] = []
+    for chosen in parameters.families:
+        family = get_family(chosen.family)
+        slots = dict.fromkeys(family.slots(chosen.parameters, chosen.per_class))
+        for index, slot in enumerate(slots):
+            stream = item_stream(bytes(SECRET_SIZE), chosen.family, index)
+            drawn = family.generate(slot, chosen.parameters, stream)
+            shapes += [
+                ItemShape(chosen.family, drawn.class_label, drawn.kind, drawn.stratum, drawn.search, wording)
+                for wording in parameters.wordings
+            ]
+    return shapes
 
 
 def build_items(

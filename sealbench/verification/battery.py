@@ -18,21 +18,24 @@ from sealbench.formats.battery import (
     SealedBattery,
     associated_data,
 )
-from sealbench.sealing import leaf_hashes
+from sealbench.sealing import leaf_hashes, parent_of
+from sealbench.verification.certificates import certify, missing_families
+from sealbench.verification.derived import check_baselines, check_derived
 from sealbench.verification.evidence import Evidence, parse_again
+from sealbench.verification.imported import check_imported_order, is_imported
 from sealbench.verification.memo import Memo
+from sealbench.verification.reveals import check_revealed_truth, check_reveals
 from sealbench.verification.steps import Results, StepResult, fail, not_checked, not_due, ok, pending
 
 CIPHERTEXT = 5
 REGENERATE = 6
 TRUTH = 7
-IMPORTED = "imported"  # its items come from the ciphertext, no draw makes them again
 
 
 def check_ciphertext(evidence: Evidence) -> Results:
     """Step 5: `batteries/NAME.sealed.json` is exactly the file that the commitment names."""
     for name, commitment in evidence.commitments.items():
-        path = f"batteries/{name}.sealed.json"
+        path = f"batteries/{parent_of(commitment) or name}.sealed.json"
         digest = evidence.digest(path)
         if commitment.sealed.path != path:
             yield fail(CIPHERTEXT, path, f"the commitment of {name} names {commitment.sealed.path} instead")
@@ -54,6 +57,7 @@ def check_regeneration(evidence: Evidence) -> Results:
             yield _unpublished(evidence, name, f"commitments/{name}.json")
         else:
             yield _check_published(evidence, name, commitment, path)
+    yield from check_reveals(evidence)
 
 
 def _unpublished(evidence: Evidence, name: str, path: str) -> StepResult:
@@ -66,7 +70,8 @@ def _unpublished(evidence: Evidence, name: str, path: str) -> StepResult:
 
 
 def _check_published(evidence: Evidence, name: str, commitment: Commitment, path: str) -> StepResult:
-    files = [f"commitments/{name}.json", f"batteries/{name}/key.json", path, f"batteries/{name}.sealed.json"]
+    sealed = f"batteries/{parent_of(commitment) or name}.sealed.json"
+    files = [f"commitments/{name}.json", f"batteries/{name}/key.json", path, sealed]
     commitment_bytes, key_bytes, battery_bytes, sealed_bytes = (evidence.tree.get(file) for file in files)
     key = evidence.document(BatteryKey, files[1])
     if key is None or key_bytes is None:
@@ -77,16 +82,24 @@ def _check_published(evidence: Evidence, name: str, commitment: Commitment, path
         return fail(REGENERATE, path, "K is published, and the battery is missing or unreadable")
     if commitment_bytes is None or sealed_bytes is None or evidence.document(SealedBattery, files[3]) is None:
         return not_checked(REGENERATE, path, f"{files[3]} is missing or unreadable")
+    memo = evidence.memo
+    parent = parent_of(commitment)
+    if parent is not None:
+        return check_derived(evidence, commitment, parent, battery_bytes, path)
     try:
-        memo = evidence.memo
         memo.call(check_opening, memo, name, commitment_bytes, key_bytes, battery_bytes, sealed_bytes)
-        gap = memo.call(check_draws, commitment_bytes, key_bytes, battery_bytes)
+        gap = memo.call(check_draws, memo, commitment_bytes, key_bytes, battery_bytes)
+        gap = gap or memo.call(check_baselines, memo, commitment_bytes, battery_bytes)
     except SealError as error:
         return fail(REGENERATE, path, error.message)
     if gap:
         return not_checked(REGENERATE, path, f"K opens the ciphertext and the items give the root, but {gap}")
     count = commitment.items
-    return ok(REGENERATE, path, f"K gives all {count} items again, opens the ciphertext, and gives the root")
+    if is_imported(commitment.parameters):
+        told = f"all {count} items come from the ciphertext; K gives their ids, their order and the root"
+    else:
+        told = f"K gives all {count} items again, opens the ciphertext, and gives the root"
+    return ok(REGENERATE, path, told)
 
 
 def check_opening(
@@ -120,7 +133,7 @@ def check_opening(
         )
 
 
-def check_draws(commitment_bytes: bytes, key_bytes: bytes, battery_bytes: bytes) -> str:
+def check_draws(memo: Memo, commitment_bytes: bytes, key_bytes: bytes, battery_bytes: bytes) -> str:
     """Draw the battery again from K; CertificateFailed if another one comes out.
 
     Returns why it could not be drawn here (a family or a version that is not installed), or "".
@@ -128,12 +141,13 @@ def check_draws(commitment_bytes: bytes, key_bytes: bytes, battery_bytes: bytes)
     from sealbench.tasks.battery import build_items
 
     commitment = Commitment.from_bytes(commitment_bytes)
-    if commitment.derived_from is not None:
-        return "its items are its parent's, which are not drawn here"
     parameters = commitment.parameters
-    missing = [reason for family in parameters.families if (reason := _not_installed(family))]
+    if is_imported(parameters):
+        check_imported_order(memo, commitment, BatteryKey.from_bytes(key_bytes).secret_bytes(), battery_bytes)
+        return ""
+    missing = missing_families(parameters)
     if missing:
-        return "; ".join(missing)
+        return missing
     # A hostile commitment could ask for more draws than any machine can make.
     if sum(family.per_class for family in parameters.families) * len(parameters.wordings) > commitment.items:
         raise CertificateFailed(f"its parameters are for more than the {commitment.items} items committed to")
@@ -150,20 +164,6 @@ def check_draws(commitment_bytes: bytes, key_bytes: bytes, battery_bytes: bytes)
     if changed:
         return f"the installed source of {', '.join(changed)} is not the committed one and draws other items"
     raise CertificateFailed("K and the parameters give another battery than the published one")
-
-
-def _not_installed(family: FamilyParameters) -> str:
-    from sealbench.tasks.base import get_family
-
-    if family.family == IMPORTED:
-        return "imported items are not drawn"
-    try:
-        installed = get_family(family.family)
-    except SealError:
-        return f"the task family {family.family} is not installed"
-    if installed.version != family.version:
-        return f"{family.family} is installed in version {installed.version}, committed was {family.version}"
-    return ""
 
 
 def _same_source(family: FamilyParameters) -> bool:
@@ -183,36 +183,25 @@ def check_truth(evidence: Evidence) -> Results:
         elif battery is None:
             yield not_checked(TRUTH, path, "does not parse (see step 1)")
         else:
-            missing = [one for family in commitment.parameters.families if (one := _not_installed(family))]
+            missing = missing_families(commitment.parameters)
             if missing:
-                yield not_checked(TRUTH, path, "; ".join(missing))
+                yield not_checked(TRUTH, path, missing)
             else:
                 yield _certified(evidence, path, data)
+    yield from check_revealed_truth(evidence)
 
 
 def _certified(evidence: Evidence, path: str, data: bytes) -> StepResult:
     try:
-        count = evidence.memo.call(check_certificates, evidence.memo, data, path)
+        told = evidence.memo.call(check_certificates, evidence.memo, data, path)
     except SealError as error:
         return fail(TRUTH, path, error.message)
-    return ok(TRUTH, path, f"the certificates of {count} instances hold, by arithmetic alone")
+    return ok(TRUTH, path, told)
 
 
-def check_certificates(memo: Memo, battery_bytes: bytes, path: str) -> int:
-    """Check every instance's certificate; the number of instances. CertificateFailed names the item."""
-    from sealbench.tasks.base import get_family
-
-    seen: dict[str, tuple[object, ...]] = {}
-    for item in parse_again(memo, Battery, battery_bytes, path).items:
-        content = (item.family, item.class_label, item.params, item.certificate)
-        if seen.setdefault(item.instance, content) != content:
-            raise CertificateFailed(f"item {item.id}: its instance is another problem in another wording")
-        if seen[item.instance] is content:
-            try:
-                get_family(item.family).check(item.params, item.class_label, item.certificate)
-            except SealError as error:
-                raise CertificateFailed(f"item {item.id}: {error.message}") from error
-    return len(seen)
+def check_certificates(memo: Memo, battery_bytes: bytes, path: str) -> str:
+    """Check every instance's certificate; what they show, in words. CertificateFailed names the item."""
+    return certify(parse_again(memo, Battery, battery_bytes, path).items)
 
 
 def is_open(evidence: Evidence, name: str) -> bool:

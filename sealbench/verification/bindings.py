@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sealbench.formats.base import FileHash, Identity
+from sealbench.formats.base import FileHash
+from sealbench.formats.battery import Commitment
+from sealbench.formats.draft import Draft
 from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.registry import Registry
 from sealbench.formats.run import Run
+from sealbench.sealing import parent_of
 from sealbench.verification.evidence import Evidence
 
 Problem = tuple[str, str]  # path, what is wrong with it
@@ -17,18 +20,15 @@ def binding_problems(evidence: Evidence, registry: Registry) -> Iterator[Problem
     """Every way in which a signed file does not belong where it stands."""
     yield from _identity_problems(evidence, registry)
     yield from _commitment_problems(evidence)
+    yield from _secret_problems(evidence)
+    yield from _reveal_problems(evidence)
     yield from _plan_problems(evidence)
     yield from _run_problems(evidence)
 
 
 def _identity_problems(evidence: Evidence, registry: Registry) -> Iterator[Problem]:
     """A signed file belongs to this registry, at the place in it that the file itself names."""
-    documents: list[tuple[str, Identity]] = [
-        *((f"commitments/{name}.json", one) for name, one in evidence.commitments.items()),
-        *((f"preregistrations/{name}.json", one) for name, one in evidence.plans.items()),
-        *((f"runs/{name}/run.json", one) for name, one in evidence.runs.items()),
-    ]
-    for path, document in documents:
+    for path, document in evidence.identities.items():
         line = evidence.line_of(path)
         if document.registry != registry.first:
             yield path, "belongs to another registry: it was copied here"
@@ -53,19 +53,93 @@ def _reference_problem(evidence: Evidence, named: FileHash | None, expected: str
 def _commitment_problems(evidence: Evidence) -> Iterator[Problem]:
     for name, commitment in evidence.commitments.items():
         path = f"commitments/{name}.json"
-        for named in (commitment.supersedes, commitment.derived_from):
-            reason = _reference_problem(evidence, named, named.path if named else "")
+        parent = parent_of(commitment)
+        replaced = "" if commitment.supersedes is None else commitment.supersedes.path
+        for reason in (
+            _reference_problem(evidence, commitment.supersedes, replaced),
+            _reference_problem(evidence, commitment.derived_from, f"commitments/{parent}.json"),
+            _reference_problem(evidence, commitment.draft, f"commitments/{name}.draft.json"),
+            _draft_problem(evidence, name, commitment),
+            _parent_problem(commitment, evidence.commitments.get(parent or "")),
+        ):
             if reason:
                 yield path, reason
-        reason = _reference_problem(evidence, commitment.draft, f"commitments/{name}.draft.json")
-        if reason:
-            yield path, reason
+
+
+def _draft_problem(evidence: Evidence, name: str, commitment: Commitment) -> str:
+    """A battery in beacon mode is the one its draft announced; one with a draft is in beacon mode."""
+    draft = evidence.drafts.get(name)
+    if draft is None:
+        return ""  # a missing draft is a missing reference
+    if commitment.beacon is None:
+        return "was announced as a draft, and names no beacon"
+    said = (commitment.parameters, commitment.secret_commitment, commitment.beacon.height)
+    if said != (draft.parameters, draft.secret_commitment, draft.height):
+        return "has other parameters, another K or another beacon's height than its draft"
+    return ""
+
+
+def _parent_problem(commitment: Commitment, parent: Commitment | None) -> str:
+    """A derived battery has its parent's K, envelope and wordings, and some of its families."""
+    if commitment.derived_from is None or parent is None:
+        return ""
+    if parent.derived_from is not None:
+        return f"is derived from {parent.name}, which is derived itself"
+    if commitment.secret_commitment != parent.secret_commitment or commitment.sealed != parent.sealed:
+        return f"is derived from {parent.name}, and has another K or another envelope"
+    held = [family.model_copy(update={"per_class": 0}) for family in parent.parameters.families]
+    chosen = [family.model_copy(update={"per_class": 0}) for family in commitment.parameters.families]
+    same_wordings = commitment.parameters.wordings == parent.parameters.wordings
+    if not chosen or [family for family in held if family in chosen] != chosen or not same_wordings:
+        return f"is derived from {parent.name}, and has other families, parameters or wordings"
+    return ""
+
+
+def _secret_problems(evidence: Evidence) -> Iterator[Problem]:
+    """No K serves two batteries; a void draft's K counts as used. Derived batteries have none."""
+    first: dict[str, str] = {}
+    documents: list[tuple[str, str, Draft | Commitment]] = [
+        *((name, f"commitments/{name}.draft.json", one) for name, one in evidence.drafts.items()),
+        *((name, f"commitments/{name}.json", one) for name, one in evidence.commitments.items()),
+    ]
+    for name, path, document in documents:
+        if isinstance(document, Commitment) and document.derived_from is not None:
+            continue
+        user = first.setdefault(document.secret_commitment, name)
+        if user != name:
+            yield path, f"uses the K of {user} a second time"
+
+
+def _reveal_problems(evidence: Evidence) -> Iterator[Problem]:
+    """Reveals are of the commitments that they name, and of their trees."""
+    for path, reveal in evidence.reveals.items():
+        yield from _tree_problems(
+            evidence, path, reveal.battery, reveal.commitment, reveal.root, reveal.items
+        )
+    for path, subset in evidence.subsets.items():
+        count = len(subset.leaves)
+        yield from _tree_problems(evidence, path, subset.battery, subset.commitment, subset.root, count)
+        named = (subset.parent, subset.parent_commitment, subset.parent_root, subset.parent_items)
+        yield from _tree_problems(evidence, path, *named)
+        commitment = evidence.commitments.get(subset.battery)
+        if commitment is not None and commitment.derived_from != subset.parent_commitment:
+            yield path, f"{subset.battery} is not derived from {subset.parent}"
+
+
+def _tree_problems(
+    evidence: Evidence, path: str, battery: str, named: FileHash, root: str, items: int
+) -> Iterator[Problem]:
+    reason = _reference_problem(evidence, named, f"commitments/{battery}.json")
+    commitment = evidence.commitments.get(battery)
+    if not reason and commitment is not None and (root, items) != (commitment.root, commitment.items):
+        reason = f"names another root or number of items than commitments/{battery}.json"
+    if reason:
+        yield path, reason
 
 
 def _committed(evidence: Evidence, battery: str) -> str:
-    """What plans and runs of a battery bind to: its commitment, or its draft in beacon mode for plans."""
-    commitment = evidence.commitments.get(battery)
-    if commitment is not None and commitment.mode == "beacon":
+    """What the plans of a battery bind to: its commitment, or in beacon mode its draft."""
+    if battery in evidence.drafts:
         return f"commitments/{battery}.draft.json"
     return f"commitments/{battery}.json"
 

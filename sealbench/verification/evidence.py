@@ -11,10 +11,12 @@ from typing import TypeVar
 
 from sealbench.crypto.digest import sha256_hex
 from sealbench.errors import FormatError, ProofFailed, SealError
-from sealbench.formats.base import Record
+from sealbench.formats.base import Identity, Record
 from sealbench.formats.battery import Commitment
+from sealbench.formats.draft import Draft
 from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.registry import Checkpoint, Registry, RegistryLine
+from sealbench.formats.reveal import Reveal, Subset
 from sealbench.formats.run import Run
 from sealbench.store import HEADERS, REGISTRY
 from sealbench.timestamps.check import ProofReport, check_file
@@ -75,6 +77,22 @@ class Evidence:
         parsed = {role_of(path).name: self.document(model, path) for path in self.paths(kind)}
         return {name: document for name, document in parsed.items() if document is not None}
 
+    def _by_path(self, kind: Kind, model: type[M]) -> dict[str, M]:
+        parsed = {path: self.document(model, path) for path in self.paths(kind)}
+        return {path: document for path, document in parsed.items() if document is not None}
+
+    @cached_property
+    def identities(self) -> dict[str, Identity]:
+        """Every signed file that names its registry, by path."""
+        return {
+            **{f"commitments/{name}.json": one for name, one in self.commitments.items()},
+            **{f"commitments/{name}.draft.json": one for name, one in self.drafts.items()},
+            **self.reveals,
+            **self.subsets,
+            **{f"preregistrations/{name}.json": one for name, one in self.plans.items()},
+            **{f"runs/{name}/run.json": one for name, one in self.runs.items()},
+        }
+
     @cached_property
     def registry(self) -> Registry | None:
         """The registry with its chain checked, None if that fails (`registry_error` says why)."""
@@ -121,6 +139,21 @@ class Evidence:
     def commitments(self) -> dict[str, Commitment]:
         """Commitments by battery name."""
         return self._documents("commitment", Commitment)
+
+    @cached_property
+    def drafts(self) -> dict[str, Draft]:
+        """Drafts of beacon mode by battery name."""
+        return self._documents("draft", Draft)
+
+    @cached_property
+    def reveals(self) -> dict[str, Reveal]:
+        """Opened items by their file's path; a battery may have several."""
+        return self._by_path("reveal", Reveal)
+
+    @cached_property
+    def subsets(self) -> dict[str, Subset]:
+        """Proofs that a derived battery is part of its parent, by their file's path."""
+        return self._by_path("subset", Subset)
 
     @cached_property
     def plans(self) -> dict[str, Preregistration]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sealbench.crypto.canonical import decode
 from sealbench.errors import FormatError, SealError
 from sealbench.formats.base import Record
 from sealbench.formats.registry import PublicFiles
@@ -19,7 +18,7 @@ from sealbench.verification.steps import Results, fail, ok
 STEP = 1
 Problem = tuple[str, str]  # path, what is wrong with it
 # Files whose own `name` must be the one in their path, so that no two can be exchanged.
-_NAMED: frozenset[Kind] = frozenset({"commitment", "sealed", "battery", "key", "plan", "run"})
+_NAMED: frozenset[Kind] = frozenset({"commitment", "draft", "sealed", "battery", "key", "plan", "run"})
 
 
 def check_files(evidence: Evidence) -> Results:
@@ -63,12 +62,14 @@ def _check_name(record: Record, kind: Kind, name: str, path: str) -> None:
         raise FormatError(f"{path}: calls itself {getattr(record, 'name', '')}")
     if kind == "checkpoint" and str(getattr(record, "size", "")) != name:
         raise FormatError(f"{path}: holds a checkpoint of size {getattr(record, 'size', '')}")
+    if kind in ("reveal", "subset") and getattr(record, "battery", name) != name:
+        raise FormatError(f"{path}: is about battery {getattr(record, 'battery', '')}")
     if kind == "report" and getattr(record, "run", name) != name:
         raise FormatError(f"{path}: is the report of run {getattr(record, 'run', '')}")
 
 
 def _check_other(evidence: Evidence, kind: Kind, name: str, data: bytes, path: str) -> None:
-    """Files without a model: headers, proofs, signatures, sums, drafts."""
+    """Files without a model: headers, proofs, signatures, sums."""
     if kind == "headers":
         evidence.memo.call(HeaderStore.from_bytes, data)
     elif kind == "proof":
@@ -80,8 +81,6 @@ def _check_other(evidence: Evidence, kind: Kind, name: str, data: bytes, path: s
             raise FormatError(f"{path}: a signature of a file that no registry signs")
     elif kind == "sums":
         _check_sums(evidence, data, path)
-    elif kind == "draft":
-        evidence.memo.call(decode, data, path)
 
 
 def check_proof_encoding(data: bytes, path: str) -> None:

@@ -7,27 +7,22 @@ beacon mode only, and every result says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from sealbench.formats.battery import Commitment
 from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.run import Run
 from sealbench.store import CHECKPOINTS
 from sealbench.timestamps.grades import CLOCK_SLACK
 from sealbench.verification.anchors import Place, lacks_headers, place_of, place_of_block
+from sealbench.verification.beacon import check_beacon, check_beacons
 from sealbench.verification.evidence import Evidence
 from sealbench.verification.steps import Results, StepResult, fail, not_checked, not_due, ok, pending
 
 STEP = 9
-BEACON_DEPTH = 6  # draft and plan must be proved at least this many blocks below the beacon
 _CALLS = "that the calls themselves came after the plan is proved only in beacon mode"
 
 
 def check_order(evidence: Evidence) -> Results:
-    """One result per run, and one per beacon."""
-    for name, commitment in evidence.commitments.items():
-        if commitment.mode == "beacon":
-            yield _check_beacon(evidence, name, commitment)
+    """One result per run, and one per beacon or draft (beacon.py)."""
+    yield from check_beacons(evidence)
     for name, run in evidence.runs.items():
         yield _check_run(evidence, name, run)
 
@@ -36,6 +31,11 @@ def _check_run(evidence: Evidence, name: str, run: Run) -> StepResult:
     path = f"runs/{name}/run.json"
     if run.exploratory or run.plan is None:
         return not_due(STEP, path, "EXPLORATORY: a pilot claims no order")
+    commitment = evidence.commitments.get(run.battery)
+    beacon = None if commitment is None else commitment.beacon
+    if beacon is not None and run.block is not None and run.block.height < beacon.height:
+        told = f"began at block {run.block.height}, before its battery's beacon {beacon.height}"
+        return fail(STEP, path, told)
     if evidence.labelled_network != evidence.policy.network:
         return pending(STEP, path, "no order is proved: the proofs are not of this network (see step 4)")
     if run.block is None:
@@ -122,46 +122,7 @@ def _after(evidence: Evidence, name: str, run: Run, path: str, block: Place) -> 
         f"{run.commitment.path} and {plan} stand at or before block {block.height}, {checkpoint} after it"
     )
     commitment = evidence.commitments.get(run.battery)
-    if commitment is not None and commitment.mode == "beacon":
-        return ok(STEP, path, f"{detail}; beacon mode: no call can be older than the beacon's block")
+    if commitment is not None and check_beacon(evidence, run.battery, commitment).status == "ok":
+        height = 0 if commitment.beacon is None else commitment.beacon.height
+        return ok(STEP, path, f"{detail}; beacon mode: no call can be older than block {height}")
     return ok(STEP, path, f"{detail}; {_CALLS}")
-
-
-def _check_beacon(evidence: Evidence, name: str, commitment: Commitment) -> StepResult:
-    """The beacon is the block it says, and draft and plans were proved well below it."""
-    path = f"commitments/{name}.json"
-    if commitment.beacon is None or commitment.draft is None:
-        return fail(STEP, path, "beacon mode without a draft and a beacon block")
-    if evidence.labelled_network != evidence.policy.network:
-        return pending(
-            STEP, path, "the beacon is not checked: the headers are not of this network (see step 4)"
-        )
-    block, block_hash = place_of_block(evidence, commitment.beacon.height)
-    if block_hash and block_hash != commitment.beacon.hash:
-        return fail(STEP, path, f"its beacon is not block {commitment.beacon.height} of the chain")
-    if block is None or not block.height_proved:
-        return not_checked(
-            STEP, path, f"the beacon's block {commitment.beacon.height} is not linked to a checkpoint"
-        )
-    needed = [commitment.draft.path, *_plans_of(evidence, name)]
-    for earlier in needed:
-        place = place_of(evidence, earlier)
-        if place is None or not place.height_proved:
-            return pending(STEP, path, f"{earlier} is not proved to stand below the beacon yet")
-        if place.height > block.height - BEACON_DEPTH:
-            return fail(
-                STEP,
-                path,
-                f"{earlier} stands in block {place.height}, not {BEACON_DEPTH} below the beacon: void",
-            )
-    return ok(
-        STEP,
-        path,
-        f"{', '.join(needed)} stand at least {BEACON_DEPTH} blocks below the beacon {block.height}",
-    )
-
-
-def _plans_of(evidence: Evidence, battery: str) -> Iterator[str]:
-    for name, plan in evidence.plans.items():
-        if plan.battery == battery and plan.amends is None:
-            yield f"preregistrations/{name}.json"

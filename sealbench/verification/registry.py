@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sealbench.formats.registry import Registry, RegistryLine
+from sealbench.sealing import parent_of
 from sealbench.store import CHECKPOINTS, REGISTRY
 from sealbench.verification.bindings import binding_problems
 from sealbench.verification.evidence import Evidence
@@ -15,7 +16,10 @@ STEP = 8
 Problem = tuple[str, str]  # path, what is wrong with it
 # Files of these roles exist only because an event made them.
 _REGISTERED: frozenset[Kind] = frozenset(
-    {"commitment", "draft", "sealed", "battery", "key", "responses", "sums", "plan", "run", "log", "report"}
+    {
+        *("commitment", "draft", "reveal", "subset", "sealed", "battery", "key", "responses", "sums"),
+        *("plan", "run", "log", "report"),
+    }
 )
 
 
@@ -46,16 +50,43 @@ def check_registry(evidence: Evidence) -> Results:
 def _whole(evidence: Evidence, registry: Registry) -> StepResult:
     """The OK line, with what a registry makes visible: what was never run and never reported."""
     started = {str(line.detail.get("battery")) for line in registry.events("run_start")}
-    never_run = sorted(set(evidence.subjects("create")) - started - set(evidence.subjects("void")))
+    made = {line.subject for line in registry.events("create") if not _is_draft(line)}
+    drafts = {line.subject for line in registry.events("create") if _is_draft(line)}
+    void = set(evidence.subjects("void"))
+    never_run = sorted(made - started)
+    undrawn = sorted(drafts - made - void)
     unreported = sorted(set(evidence.subjects("run_start")) - set(evidence.subjects("report")))
     aborted = sorted(evidence.subjects("run_abort"))
-    notes = [("never run", never_run), ("not reported", unreported), ("aborted", aborted)]
+    notes = [
+        ("never run", never_run),
+        ("not reported", unreported),
+        ("aborted", aborted),
+        ("drafts without items", undrawn),
+        ("void", sorted(void)),
+        (
+            "superseded",
+            [f"{line.subject} by {line.detail.get('by')}" for line in registry.events("supersede")],
+        ),
+        ("derived", sorted(_derivations(evidence))),
+    ]
     seen = "".join(f"; {label}: {', '.join(names)}" for label, names in notes if names)
     loose = [path for path in evidence.tree.paths() if _is_loose(evidence, path)]
     if loose:
         seen += f"; bound by no event, only listed: {', '.join(loose)}"
     count = len(evidence.checkpoints)
     return ok(STEP, REGISTRY, f"{registry.size} events in an unbroken chain, {count} checkpoints agree{seen}")
+
+
+def _derivations(evidence: Evidence) -> Iterator[str]:
+    for name, commitment in evidence.commitments.items():
+        parent = parent_of(commitment)
+        if parent is not None:
+            yield f"{name} from {parent}"
+
+
+def _is_draft(line: RegistryLine) -> bool:
+    """Whether a `create` event announces a battery whose items are still to be drawn."""
+    return line.event == "create" and line.detail.get("draft") is True
 
 
 def _is_loose(evidence: Evidence, path: str) -> bool:
@@ -93,7 +124,12 @@ def _event_problems(registry: Registry) -> Iterator[Problem]:
         reason = _event_fault(line, seen)
         if reason:
             yield REGISTRY, f"line {line.seq + 1} ({line.event} {line.subject:.70}) {reason}"
-        seen.setdefault(line.event, set()).add(line.subject)
+        seen.setdefault(_event_of(line), set()).add(line.subject)
+
+
+def _event_of(line: RegistryLine) -> str:
+    """The event, with the making of a draft told from that of a battery."""
+    return "draft" if _is_draft(line) else line.event
 
 
 # What an event comes after, and the files it must name.
@@ -102,9 +138,13 @@ _AFTER: dict[str, tuple[str, ...]] = {
     "run_abort": ("run_start",),
     "report": ("run_end", "run_abort"),
     "retire": ("create",),
+    "void": ("draft",),
+    "reveal": ("create",),
 }
 _ONCE = {
-    "create": ("create",),
+    "create": ("create", "void"),
+    "draft": ("draft", "create"),
+    "void": ("create", "void"),
     "preregister": ("preregister", "amend"),
     "amend": ("preregister", "amend"),
     "run_start": ("run_start",),
@@ -114,6 +154,8 @@ _ONCE = {
 }
 _FILES: dict[str, tuple[str, ...]] = {
     "create": ("commitments/{}.json", "batteries/{}.sealed.json"),
+    "derive": ("commitments/{}.json",),
+    "draft": ("commitments/{}.draft.json",),
     "preregister": ("preregistrations/{}.json",),
     "amend": ("preregistrations/{}.json",),
     "run_start": ("runs/{}/run.json",),
@@ -127,14 +169,15 @@ def _event_fault(line: RegistryLine, seen: dict[str, set[str]]) -> str:
     def happened(events: tuple[str, ...], subject: str) -> bool:
         return any(subject in seen.get(event, ()) for event in events)
 
-    if line.event in _ONCE and happened(_ONCE[line.event], line.subject):
-        return "stands there a second time"
-    if line.event in _AFTER and not happened(_AFTER[line.event], line.subject):
-        return f"comes before any {' or '.join(_AFTER[line.event])} of it"
+    event = _event_of(line)
+    if event in _ONCE and happened(_ONCE[event], line.subject):
+        before = next(one for one in _ONCE[event] if happened((one,), line.subject))
+        return "stands there a second time" if before in (event, "create") else f"comes after its {before}"
+    if event in _AFTER and not happened(_AFTER[event], line.subject):
+        return f"comes before any {' or '.join(_AFTER[event])} of it"
     named = {file.path for file in line.files}
-    lacking = [
-        path for form in _FILES.get(line.event, ()) if (path := form.format(line.subject)) not in named
-    ]
+    form = "derive" if event == "create" and "derived_from" in line.detail else event
+    lacking = [path for one in _FILES.get(form, ()) if (path := one.format(line.subject)) not in named]
     if lacking:
         return f"does not name {', '.join(lacking)}"
     if line.event in ("preregister", "amend", "run_start"):
@@ -145,7 +188,8 @@ def _event_fault(line: RegistryLine, seen: dict[str, set[str]]) -> str:
 def _reference_fault(line: RegistryLine, seen: dict[str, set[str]]) -> str:
     """A plan needs its battery before it, a run its battery and plan; a retired battery is not run."""
     battery, plan = line.detail.get("battery"), line.detail.get("plan")
-    if battery not in seen.get("create", ()):
+    announced = seen.get("draft", set()) if line.event != "run_start" else set()
+    if battery not in seen.get("create", set()) | announced:
         return f"is for battery {battery!s:.70}, which was not created before it"
     if plan is not None and plan not in seen.get("preregister", set()) | seen.get("amend", set()):
         return f"follows plan {plan!s:.70}, which was not preregistered before it"

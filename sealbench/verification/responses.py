@@ -6,7 +6,7 @@ answer read from it, its lengths and token counts) is computed again from the pu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sealbench.crypto.derivation import ResponseSalts, salted_hash
 from sealbench.errors import CertificateFailed
@@ -27,6 +27,14 @@ def check_items(battery: Battery, lines: Sequence[LogLine], wordings: Sequence[s
     CertificateFailed : names the line, or the item without one.
     """
     items = {item.id: item for item in battery.items}
+    check_lines(items, lines)
+    absent = {item.id for item in items.values() if item.wording in wordings} - {line.item for line in lines}
+    if whole and absent:
+        raise CertificateFailed(f"item {min(absent)} of the battery has no line")
+
+
+def check_lines(items: Mapping[str, Item], lines: Sequence[LogLine]) -> None:
+    """Every line repeats the fields of its item, by id; CertificateFailed names the line."""
     for line in lines:
         item = items.get(line.item)
         if item is None:
@@ -37,9 +45,6 @@ def check_items(battery: Battery, lines: Sequence[LogLine], wordings: Sequence[s
                 raise CertificateFailed(f"line {line.seq + 1}: {field} is {said}, the item's is {true}")
         if line.minimal_characters != len(item.minimal_answer):
             raise CertificateFailed(f"line {line.seq + 1}: minimal_characters is not the item's")
-    absent = {item.id for item in items.values() if item.wording in wordings} - {line.item for line in lines}
-    if whole and absent:
-        raise CertificateFailed(f"item {min(absent)} of the battery has no line")
 
 
 def check_responses(

@@ -12,9 +12,11 @@ from typing import Literal
 
 from sealbench.formats.base import Record
 from sealbench.formats.battery import Battery, BatteryKey, Commitment, SealedBattery
+from sealbench.formats.draft import Draft
 from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.registry import Checkpoint, PublicFiles, RegistryLine
 from sealbench.formats.report import Report
+from sealbench.formats.reveal import Reveal, Subset
 from sealbench.formats.run import LogLine, RawResponse, Run
 
 Kind = Literal[
@@ -25,6 +27,8 @@ Kind = Literal[
     "checkpoint",
     "commitment",
     "draft",
+    "reveal",
+    "subset",
     "sealed",
     "battery",
     "key",
@@ -38,7 +42,7 @@ Kind = Literal[
     "proof",
     "other",
 ]
-SIGNED: frozenset[Kind] = frozenset({"commitment", "draft", "plan", "run", "checkpoint"})
+SIGNED: frozenset[Kind] = frozenset({"commitment", "draft", "reveal", "subset", "plan", "run", "checkpoint"})
 STAMPED: frozenset[Kind] = frozenset({"commitment", "draft", "plan", "checkpoint"})
 
 
@@ -69,7 +73,9 @@ _FORMS: tuple[tuple[str, Kind, type[Record] | None, bool], ...] = (
     (r"commitments/headers\.bin()", "headers", None, False),
     (r"commitments/allowed_signers()", "signers", None, False),
     (r"commitments/checkpoints/([0-9]{1,16})\.json", "checkpoint", Checkpoint, False),
-    (rf"commitments/{_NAME}\.draft\.json", "draft", None, False),
+    (rf"commitments/{_NAME}\.draft\.json", "draft", Draft, False),
+    (rf"commitments/reveals/{_NAME}-[0-9]{{1,9}}\.json", "reveal", Reveal, False),
+    (rf"commitments/reveals/{_NAME}-subset\.json", "subset", Subset, False),
     (rf"commitments/{_NAME}\.json", "commitment", Commitment, False),
     (rf"batteries/{_NAME}\.sealed\.json", "sealed", SealedBattery, False),
     (rf"batteries/{_NAME}/battery\.json", "battery", Battery, False),

@@ -17,7 +17,8 @@ from sealbench.formats.run import LogLine, Run
 from sealbench.verification.battery import is_open
 from sealbench.verification.evidence import Evidence, parse_document
 from sealbench.verification.memo import Memo
-from sealbench.verification.responses import ITEM_FIELDS, check_items, check_responses
+from sealbench.verification.responses import ITEM_FIELDS, check_items, check_lines, check_responses
+from sealbench.verification.reveals import opened_items
 from sealbench.verification.steps import Results, StepResult, fail, not_checked, ok, pending
 
 STEP = 10
@@ -136,7 +137,11 @@ def _check_opened(
     folder = f"batteries/{run.battery}"
     battery_path, published = f"{folder}/battery.json", f"{folder}/responses/{run.name}.jsonl"
     if battery_path not in evidence.tree and f"{folder}/key.json" not in evidence.tree:
-        return ok(STEP, path, f"{count}; items and responses are still sealed")
+        opened = opened_items(evidence, run.battery)
+        known = [line for line in lines if line.item in opened]
+        check_lines(opened, known)
+        seen = f"; {len(known)} lines agree with revealed items" if known else ""
+        return ok(STEP, path, f"{count}{seen}; items and responses are still sealed")
     battery = evidence.document(Battery, battery_path)
     if battery is None or not is_open(evidence, run.battery):
         return not_checked(STEP, path, f"{count}; what is published does not open the battery (see step 6)")

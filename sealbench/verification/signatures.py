@@ -10,7 +10,6 @@ from sealbench.errors import SealError
 from sealbench.store import ALLOWED_SIGNERS, CHECKPOINTS, REGISTRY
 from sealbench.verification.evidence import Evidence
 from sealbench.verification.keys import KeyRing
-from sealbench.verification.roles import Kind
 from sealbench.verification.steps import Results, StepResult, fail, not_checked, ok
 
 STEP = 2
@@ -57,25 +56,8 @@ def _check_key_files(evidence: Evidence, keys: KeyRing) -> Iterator[StepResult]:
 
 
 def _documents(evidence: Evidence) -> Iterator[_Signed]:
-    groups: tuple[tuple[Kind, dict[str, str]], ...] = (
-        ("commitment", {name: one.author for name, one in evidence.commitments.items()}),
-        ("plan", {name: one.author for name, one in evidence.plans.items()}),
-        ("run", {name: one.author for name, one in evidence.runs.items()}),
-    )
-    patterns = {
-        "commitment": "commitments/{}.json",
-        "plan": "preregistrations/{}.json",
-        "run": "runs/{}/run.json",
-    }
-    for kind, authors in groups:
-        for name, author in authors.items():
-            path = patterns[kind].format(name)
-            yield _Signed(path, author, evidence.line_of(path))
-    for path in evidence.paths("draft"):
-        line = evidence.line_of(path)
-        keys = evidence.keys
-        key = keys.in_force(line) if keys is not None and line is not None else None
-        yield _Signed(path, "" if key is None else key.fingerprint, line)
+    for path, document in evidence.identities.items():
+        yield _Signed(path, document.author, evidence.line_of(path))
 
 
 def _checkpoints(evidence: Evidence) -> Iterator[_Signed]:

@@ -91,7 +91,9 @@ def test_unconfirmed_plan_shows_both_ways(seal: Seal, sealed_folder: Path, tmp_p
     workspace, settings = sealed(tmp_path / "workspace")
     folder = workspace.root
     assert seal("preregister", "primes", "--plan", "p", "--template", "two-class", cwd=folder).code == 0
-    frozen = seal("preregister", "primes", "--plan", "p", "--from", "p.toml", "--no-stamp", cwd=folder)
+    frozen = seal(
+        "preregister", "primes", "--plan", "p", "--from", "p.toml", "--no-stamp", "--force", cwd=folder
+    )
     assert frozen.code == 0, frozen.err
     result = seal("run", cwd=folder)
     assert result.code == 3

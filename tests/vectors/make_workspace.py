@@ -43,7 +43,7 @@ def build(root: Path) -> None:
             endpoints=("reference/solver",),
             caps=(300,),
         )
-        preregister(workspace, "mixed", plan="mixed-plan", source=source, settings=settings)
+        preregister(workspace, "mixed", plan="mixed-plan", source=source, settings=settings, force=True)
         _confirm(workspace, settings, calendar)
         opened = start_run(workspace, "mixed-plan")
         _confirm(workspace, settings, calendar)

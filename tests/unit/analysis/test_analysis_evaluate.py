@@ -363,3 +363,26 @@ def test_lines_outside_run_json_are_in_no_test_and_are_named():
 
     report = evaluate(run, log(run, [line(endpoint="openai/stray")]), None)
     assert any(note.startswith("openai/stray: 1 calls lie outside") for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("height", "block", "counts"),
+    [(899_000, 900_000, True), (900_000, 900_000, True), (900_001, 900_000, False), (None, 900_000, False)],
+)
+def test_an_amendment_counts_for_runs_at_or_above_its_stamp_only(height, block, counts):
+    registered = plan(amends=FileHash(path="preregistrations/plan0.json", sha256="5" * 64))
+    run, lines = world(registered)
+    run = run.model_copy(update={"block": run.block.model_copy(update={"height": block})})
+    anchor = Anchor(
+        path=run.plan.path,
+        sha256=run.plan.sha256,
+        status="anchored" if height else "pending",
+        grade="linked" if height else "pending",
+        network="mainnet",
+        height=height,
+        time=None,
+    )
+    first = evaluate(run, lines, registered, anchors=(anchor,)).notes[0]
+    assert first.startswith("POST HOC") is not counts
+    assert ("it counts" in first) is counts
+    assert "plan0" in first

@@ -59,7 +59,7 @@ def _plan(workspace: Workspace, settings: Settings, name: str, caps: tuple[int, 
         endpoints=ENDPOINTS,
         caps=caps,
     )
-    preregister(workspace, name, plan=plan, source=source, settings=settings)
+    preregister(workspace, name, plan=plan, source=source, settings=settings, force=True)
 
 
 def _execute(workspace: Workspace, settings: Settings, opened: OpenRun) -> None:

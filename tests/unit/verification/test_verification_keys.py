@@ -43,7 +43,7 @@ def test_one_key_from_the_first_line_on() -> None:
 
 
 def test_a_rotation_is_the_old_keys_act() -> None:
-    keys = ring(key_event(OLD), event("x", {}, "void"), key_event(NEW))
+    keys = ring(key_event(OLD), event("x", {}, "deviation"), key_event(NEW))
     in_force = [keys.in_force(seq) for seq in range(5)]
     assert [key.raw == NEW.public.raw for key in in_force if key] == [False, False, False, True, True]
     assert [period.first for period in keys.rotations] == [2]
@@ -51,7 +51,7 @@ def test_a_rotation_is_the_old_keys_act() -> None:
 
 def test_a_revocation_voids_nothing_earlier() -> None:
     revoked = event(OLD.public.fingerprint, {"revoked": OLD.public.fingerprint})
-    keys = ring(key_event(OLD), event("x", {}, "void"), revoked)
+    keys = ring(key_event(OLD), event("x", {}, "deviation"), revoked)
     assert [keys.in_force(seq) is not None for seq in range(5)] == [True, True, True, False, False]
 
 
@@ -92,7 +92,7 @@ def small_tree(lines: list[RegistryLine], signers: dict[int, AuthorKey]) -> Publ
     return relist(PublicTree(files))
 
 
-LINES = [key_event(OLD), key_event(NEW), event("x", {}, "void")]
+LINES = [key_event(OLD), key_event(NEW), event("x", {}, "deviation")]
 
 
 def verify(tree: PublicTree, *trusted: AuthorKey) -> Any:
@@ -121,7 +121,7 @@ def test_a_thief_cannot_rotate() -> None:
 
 def test_a_revoked_key_signs_nothing_more() -> None:
     revoked = event(OLD.public.fingerprint, {"revoked": OLD.public.fingerprint})
-    lines = [key_event(OLD), revoked, event("x", {}, "void")]
+    lines = [key_event(OLD), revoked, event("x", {}, "deviation")]
     assert verify(small_tree(lines, {1: OLD, 2: OLD})).verdict == "pending"  # the last line is uncovered
     late = verify(small_tree(lines, {1: OLD, 2: OLD, 3: OLD}))
     assert any("no key was in force at registry line 3" in one.detail for one in late.failures)

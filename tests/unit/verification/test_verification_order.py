@@ -8,6 +8,7 @@ import pytest
 
 from sealbench.formats.base import FileHash
 from sealbench.formats.battery import Block
+from sealbench.verification import beacon as beacons
 from sealbench.verification import order
 from sealbench.verification.anchors import Place
 from sealbench.verification.evidence import Evidence
@@ -140,8 +141,10 @@ def beacon(
     changed = {"mode": "beacon", "draft": draft, "beacon": Block(height=144, hash="ab" * 32)}
     commitment = evidence.commitments["pairs"].model_copy(update=changed)
     evidence.__dict__["commitments"] = {"pairs": commitment}
-    monkeypatch.setattr(order, "place_of", lambda *_: earlier)
-    monkeypatch.setattr(order, "place_of_block", lambda *_: (block, block_hash))
+    monkeypatch.setattr(beacons, "place_of", lambda *_: earlier)
+    monkeypatch.setattr(beacons, "place_of_block", lambda *_: (block, block_hash))
+    # A real proof lies beside each file here; these cases are of files without one that leads to a block.
+    monkeypatch.setattr(beacons, "lacks_headers", lambda *_: False)
     return next(check_order(evidence))
 
 
@@ -175,9 +178,25 @@ def test_a_beacon_that_is_no_block(monkeypatch: pytest.MonkeyPatch, evidence: Ev
 
 
 def test_a_run_in_beacon_mode_proves_the_calls(monkeypatch: pytest.MonkeyPatch, evidence: Evidence) -> None:
+    block = evidence.runs["pairs-plan-1"].block
+    assert block is not None
+    with_run(evidence, block=block.model_copy(update={"height": 150}))
     beacon(monkeypatch, evidence, place(100), place(144))
     result = judge(monkeypatch, evidence, earlier=place(100), block=place(150), start=place(151))
-    assert "no call can be older than the beacon's block" in result.detail
+    assert "no call can be older than block 144" in result.detail
+    # A beacon that is not proved proves nothing about the calls either.
+    beacon(monkeypatch, evidence, place(139), place(144))
+    result = judge(monkeypatch, evidence, earlier=place(100), block=place(150), start=place(151))
+    assert "proved only in beacon mode" in result.detail
+
+
+def test_a_run_begun_below_its_beacon(monkeypatch: pytest.MonkeyPatch, evidence: Evidence) -> None:
+    block = evidence.runs["pairs-plan-1"].block
+    assert block is not None
+    with_run(evidence, block=block.model_copy(update={"height": 143}))
+    beacon(monkeypatch, evidence, place(100), place(144))
+    result = judge(monkeypatch, evidence, earlier=place(100), block=place(143), start=place(151))
+    assert (result.status, "before its battery's beacon 144" in result.detail) == ("fail", True)
 
 
 def test_a_beacon_of_another_network_waits(monkeypatch: pytest.MonkeyPatch, tree: PublicTree) -> None:

@@ -1,0 +1,120 @@
+"""`seal report` beyond one text: several runs, rows, figures, verbosity, cascade, leaderboard."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.conftest import Seal
+
+RUNS = ("primes-plan-1", "pairs-plan-1")
+
+
+def test_several_runs_are_set_side_by_side(seal: Seal, demo_copy: Path) -> None:
+    done = seal("report", *RUNS, "--leaderboard", "--html", "all.html", cwd=demo_copy)
+    assert done.code == 0, done.err
+    assert "EXPLORATORY: runs side by side" in done.out
+    assert "EXPLORATORY: trend over dates" in done.out
+    assert "EXPLORATORY: leaderboard" in done.out
+    pages = [demo_copy / f"all{end}.html" for end in ("", *(f"-{run}" for run in RUNS))]
+    assert all("<main" in page.read_text(encoding="utf-8") for page in pages)
+    assert "src=" not in pages[0].read_text(encoding="utf-8")
+
+
+def test_json_of_several_runs_holds_the_sections_too(seal: Seal, demo_copy: Path) -> None:
+    done = seal("report", *RUNS, "--json", "--verbosity", cwd=demo_copy)
+    found = json.loads(done.out)
+    assert found["schema"] == "sealbench/reports/v1"
+    assert [one["run"] for one in found["reports"]] == list(RUNS)
+    names = [section["name"] for section in found["across"]]
+    assert names == ["summary", "trend", "verbosity", "verbosity", "limits"]
+    one = json.loads(seal("report", RUNS[0], "--json", cwd=demo_copy).out)
+    assert one["schema"] == "sealbench/report/v1"
+
+
+def test_rows_as_csv(seal: Seal, demo_copy: Path) -> None:
+    assert seal("report", *RUNS, "--csv", "rows.csv", cwd=demo_copy).code == 0
+    with (demo_copy / "rows.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    logged = [
+        json.loads(line)
+        for run in RUNS
+        for line in (demo_copy / f"runs/{run}/log.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    assert len(rows) == len(logged)
+    for row, line in zip(rows, logged, strict=True):
+        assert row["item"] == line["item"]
+        assert row["charged_tokens"] == str(line["charged_tokens"])
+        assert row["censored"] == str(int(line["end"] in ("cut_reported", "cut_inferred")))
+        assert row["mean_logprob"] == ""
+
+
+def test_figures_as_svg_files(seal: Seal, demo_copy: Path) -> None:
+    assert seal("report", RUNS[0], "--figures", "drawn", cwd=demo_copy).code == 0
+    files = sorted((demo_copy / "drawn").iterdir())
+    assert len(files) == 3
+    for file in files:
+        root = ElementTree.fromstring(file.read_text(encoding="utf-8"))  # noqa: S314 (our own)
+        assert root.find("{http://www.w3.org/2000/svg}desc") is not None
+
+
+def test_png_without_its_extra_names_it(seal: Seal, demo_copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cairosvg", None)
+    done = seal("report", RUNS[0], "--figures", "drawn", "--figure-format", "png", cwd=demo_copy)
+    assert done.code == 4
+    assert "sealbench[figures]" in done.err
+    assert not (demo_copy / "drawn").exists()
+
+
+def test_png_with_its_extra(seal: Seal, demo_copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The converter is a stand-in: it is given whole SVG without a colour it cannot know."""
+    seen: list[dict[str, Any]] = []
+
+    def svg2png(**options: Any) -> bytes:
+        seen.append(options)
+        return b"\x89PNG"
+
+    monkeypatch.setitem(sys.modules, "cairosvg", SimpleNamespace(svg2png=svg2png))
+    done = seal("report", RUNS[0], "--figures", "drawn", "--figure-format", "both", cwd=demo_copy)
+    assert done.code == 0, done.err
+    kinds = sorted(file.suffix for file in (demo_copy / "drawn").iterdir())
+    assert kinds == [".png"] * 3 + [".svg"] * 3
+    assert all(b"currentColor" not in options["bytestring"] for options in seen)
+    assert all(options["background_color"] == "#ffffff" for options in seen)
+
+
+def test_verbosity_and_cascade(seal: Seal, demo_copy: Path) -> None:
+    done = seal(
+        *("report", RUNS[0], "--verbosity", "--cascade", "reference/constant,reference/reasoner"),
+        *("--html", "one.html", "--markdown", "one.md"),
+        cwd=demo_copy,
+    )
+    assert done.code == 0, done.err
+    assert "EXPLORATORY: verbosity at cap 4000" in done.out
+    assert "16 of 16 calls" in " ".join(done.out.split())
+    assert "## EXPLORATORY: cascade" in (demo_copy / "one.md").read_text(encoding="utf-8")
+    assert "YapBench" in (demo_copy / "one-more.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--cascade", "reference/constant"), "two different endpoints"),
+        (("--cascade", "reference/constant,none"), "no endpoint none"),
+        (("--csv", "absent/rows.csv"), "absent/rows.csv"),
+        (("--figures", "sealbench.toml/x"), "sealbench.toml/x"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    seal: Seal, demo_copy: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    done = seal("report", RUNS[0], *arguments, cwd=demo_copy)
+    assert done.code == 2
+    assert told in done.err
