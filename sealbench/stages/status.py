@@ -167,7 +167,7 @@ def _runs(registry: Registry) -> list[Waiting]:
 def _reveals(workspace: Workspace, registry: Registry, clock: Clock) -> list[Waiting]:
     retired = {line.subject for event in ("retire", "void") for line in registry.events(event)}
     found = []
-    for line in registry.events("preregister"):
+    for line in (*registry.events("preregister"), *registry.events("amend")):
         path = workspace.plan(line.subject)
         plan = Preregistration.from_bytes(store.read(path), workspace.relative(path))
         due = parse_instant(plan.reveal.deadline)
