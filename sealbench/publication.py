@@ -194,6 +194,15 @@ def publish(workspace: Workspace, clock: Clock) -> Iterator[Publication]:
         refresh_files(workspace)
 
 
+def settle(workspace: Workspace, clock: Clock) -> None:
+    """Write the checkpoint and file list that a command left out which died after its registry line."""
+    listed = PublicFiles.from_bytes(store.read(workspace.root / store.FILES), store.FILES)
+    known = {file.path: file.sha256 for file in listed.files}
+    if known.get(store.REGISTRY) != sha256_file(workspace.registry):
+        with publish(workspace, clock):
+            refuse_damage(workspace)
+
+
 def refresh_files(workspace: Workspace) -> None:
     """Rewrite `commitments/files.json`: the hash of every public file but itself and unfinished runs."""
     store.replace(workspace.root / store.FILES, list_files(workspace).to_bytes())

@@ -16,7 +16,7 @@ from sealbench.formats.base import format_instant
 from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.report import Anchor, Report
 from sealbench.formats.run import LogLine, Run, read_log
-from sealbench.publication import is_registered, publish, read_registry, refuse_damage
+from sealbench.publication import is_registered, publish, read_registry, refuse_damage, settle
 from sealbench.render.markdown import render_markdown
 from sealbench.sealing import read_commitment
 from sealbench.store import Workspace
@@ -60,6 +60,7 @@ def report(workspace: Workspace, name: str | None, *, clock: Clock = system_cloc
             raise CheckFailed(
                 f"{workspace.relative(existing)} does not follow from its log and plan", hint="seal verify"
             )
+        settle(workspace, clock)
         return Reported(found, run, lines, folder, fresh=False)
     _publish(workspace, run, found, lines, clock)
     return Reported(found, run, lines, folder, fresh=True)

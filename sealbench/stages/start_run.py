@@ -16,7 +16,7 @@ from sealbench.formats.battery import Block, Commitment, Item
 from sealbench.formats.preregistration import Endpoint, Parser, Preregistration
 from sealbench.formats.run import Run
 from sealbench.journal import CallKey
-from sealbench.publication import publish, read_registry, refuse_damage
+from sealbench.publication import publish, read_registry, refuse_damage, settle
 from sealbench.run_records import (
     has_ended,
     latest_run,
@@ -143,6 +143,8 @@ def start_run(
     refuse_retired(workspace, plan.battery)
     existing = latest_run(workspace, plan.name)
     if existing is not None and not (again and existing[1]):
+        if existing[1]:
+            settle(workspace, clock)
         return OpenRun(existing[0], battery, fresh=False, ended=existing[1])
     network = read_registry(workspace).network
     headers = read_headers(workspace, network)

@@ -176,7 +176,7 @@ def test_corrupted_battery(seal: Seal, tmp_path: Path, damage: str) -> None:
         path.write_bytes(data[:middle] if damage == "truncate" else flipped)
     for arguments in (
         ["run", "primes", "--exploratory", "--cap", "300", "--endpoint", "reference/solver"],
-        ["preregister", "primes", "--plan", "p", "--template", "two-class"],
+        ["create", "subset_sum", "--name", "other", "--per-class", "2", "--no-stamp"],
         ["retire", "primes", "--confirm", "primes"],
         ["verify", "--network", "regtest"],
     ):

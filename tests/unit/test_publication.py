@@ -85,6 +85,9 @@ def test_a_signed_file_is_new_and_its_signature_holds(workspace: Workspace) -> N
     with publish(workspace, clock) as publication:
         named = publication.write_signed(path, document)
         assert publication.written == [path]
+        # Until an event names it, it may be what an interrupted command left: it is written anew.
+        assert publication.write_signed(path, document) == named
+        publication.event("create", "a", [named], {})
         with pytest.raises(UsageError, match="never overwritten"):
             publication.write_signed(path, document)
     assert named == FileHash(path="commitments/a.json", sha256=sha256_hex(document.to_bytes()))

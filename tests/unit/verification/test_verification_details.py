@@ -176,9 +176,7 @@ def test_allowed_signers_must_be_the_registrys_keys(verifier: Verifier, tree: Pu
     assert "is missing" in found(verifier, relist(tree.with_file("commitments/pairs.json.sig", None)), 2)
 
 
-def test_a_parent_that_is_only_claimed(
-    verifier: Verifier, tree: PublicTree, author: AuthorKey
-) -> None:
+def test_a_parent_that_is_only_claimed(verifier: Verifier, tree: PublicTree, author: AuthorKey) -> None:
     parent = FileHash(
         path="commitments/spare.json", sha256=sha256_hex(tree.get("commitments/spare.json") or b"")
     )
