@@ -14,12 +14,12 @@ import time
 from pathlib import Path
 
 from sealbench.clock import system_clock
-from sealbench.committing import commit_battery
 from sealbench.crypto import merkle
 from sealbench.crypto.derivation import ItemKeys, instance_id, new_secret
 from sealbench.formats.battery import Battery, BatteryKey, FamilyParameters, Item, Parameters
 from sealbench.formats.reveal import check_opened
-from sealbench.sealing import open_battery
+from sealbench.publishing.committing import commit_battery
+from sealbench.publishing.sealing import open_battery
 from sealbench.stages.init import init
 from sealbench.stages.reveal import open_items
 from sealbench.verification.battery import check_opening

@@ -29,9 +29,9 @@ import aiohttp
 import httpx
 
 from sealbench.config import Settings
-from sealbench.endpoint_choice import freeze_endpoint
 from sealbench.endpoints.base import Limits, resolve
 from sealbench.endpoints.engine import Call, run_calls
+from sealbench.running.endpoint_choice import freeze_endpoint
 from sealbench.stages.create import create
 from sealbench.stages.init import init
 from sealbench.stages.run import execute_run

@@ -15,7 +15,7 @@ from sealbench.cli.workspace import open_workspace
 from sealbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from sealbench.committing import Created
+    from sealbench.publishing.committing import Created
     from sealbench.store import Workspace
 
 

@@ -10,8 +10,8 @@ from sealbench.errors import NetworkError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sealbench.committing import Created
     from sealbench.config import Settings
+    from sealbench.publishing.committing import Created
     from sealbench.stages.draft import Drafted
     from sealbench.store import Workspace
 
@@ -20,7 +20,7 @@ def ingredients(
     template: str, families: Sequence[str], given: Sequence[str], wordings: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """`--for`: families, parameters and wordings that the template's plan needs; own ones are added."""
-    from sealbench.plan_templates import recipe
+    from sealbench.plans.templates import recipe
 
     if families:
         raise UsageError("--for names the families itself", hint=f"seal create --for {template} --name NAME")

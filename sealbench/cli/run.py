@@ -64,7 +64,7 @@ def command(console: Console, /, **given: Any) -> int:
 def _open(console: Console, workspace: Workspace, settings: Settings, options: RunOptions) -> OpenRun:
     """The run to work on, begun if need be; whatever can be refused is refused before it is begun."""
     from sealbench.formats.run import Run
-    from sealbench.ready_endpoints import check_ready
+    from sealbench.running.ready_endpoints import check_ready
     from sealbench.stages.start_run import find_work, resume_run, start_exploratory, start_run
 
     keys = options.batch is None
@@ -102,7 +102,7 @@ def _open(console: Console, workspace: Workspace, settings: Settings, options: R
 
 
 def _pilot_endpoints(console: Console, settings: Settings, options: RunOptions) -> list[Endpoint]:
-    from sealbench.endpoint_choice import freeze_endpoint
+    from sealbench.running.endpoint_choice import freeze_endpoint
 
     frozen = [freeze_endpoint(name, settings.endpoints) for name in options.endpoints]
     if not options.probe or options.dry_run:
@@ -122,7 +122,7 @@ def _execute(
 ) -> int:
     from sealbench.cli.run_progress import RunProgress
     from sealbench.cli.run_tell import tell_result
-    from sealbench.ready_endpoints import thaw_endpoints
+    from sealbench.running.ready_endpoints import thaw_endpoints
     from sealbench.stages.run import execute_run
 
     run = opened.run
@@ -211,7 +211,7 @@ def _dry_run(console: Console, workspace: Workspace, settings: Settings, options
 
 def _status(console: Console, workspace: Workspace, settings: Settings, options: RunOptions) -> int:
     from sealbench.cli.run_tell import tell_status
-    from sealbench.run_records import find_run
+    from sealbench.running.run_records import find_run
     from sealbench.stages.run_status import run_status
 
     names = [] if options.plan is None else [find_run(workspace, options.plan).name]
@@ -220,7 +220,7 @@ def _status(console: Console, workspace: Workspace, settings: Settings, options:
 
 def _audit_ids(console: Console, workspace: Workspace, settings: Settings, options: RunOptions) -> int:
     from sealbench.cli.run_tell import tell_audit_ids
-    from sealbench.run_records import find_run
+    from sealbench.running.run_records import find_run
     from sealbench.stages.audit_ids import audit_ids
 
     run = find_run(workspace, options.plan)

@@ -15,7 +15,7 @@ from sealbench.errors import UsageError
 
 if TYPE_CHECKING:
     from sealbench.endpoints.budget import Budget
-    from sealbench.run_records import Selection
+    from sealbench.running.run_records import Selection
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -74,7 +74,7 @@ class RunOptions:
     @property
     def selection(self) -> Selection:
         """The part of a plan asked for; a pilot is always done whole."""
-        from sealbench.run_records import Selection
+        from sealbench.running.run_records import Selection
 
         return Selection() if self.exploratory else Selection(self.endpoints, self.caps, self.wordings)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def tell_result(console: Console, result: RunResult, as_json: bool) -> int:
     """How an execution ended; exit code 0 if the run is whole, else 3 with the command that goes on."""
-    from sealbench.run_records import resume_command
+    from sealbench.running.run_records import resume_command
 
     run, summary = result.run, result.summary
     if as_json:
@@ -112,7 +112,7 @@ def tell_dry_run(console: Console, found: DryRun, as_json: bool) -> int:
 
 def tell_status(console: Console, found: Sequence[RunStatus], as_json: bool) -> int:
     """Per endpoint and cap; exit code 3 while calls are left."""
-    from sealbench.run_records import resume_command
+    from sealbench.running.run_records import resume_command
 
     unfinished = [one for one in found if not one.ended]
     if as_json:
@@ -208,7 +208,7 @@ def probe_values(found: Sequence[Probed]) -> list[dict[str, Any]]:
 
 def tell_written(console: Console, run: Run, found: BatchesWritten, as_json: bool) -> int:
     """The request files and what to do with them; exit code 3, for the run is not done."""
-    from sealbench.run_records import resume_command
+    from sealbench.running.run_records import resume_command
 
     if as_json:
         files = [
@@ -230,7 +230,7 @@ def tell_written(console: Console, run: Run, found: BatchesWritten, as_json: boo
 
 def tell_read(console: Console, run: Run, found: BatchesRead, as_json: bool) -> int:
     """What came back; exit code 3 while calls are left."""
-    from sealbench.run_records import resume_command
+    from sealbench.running.run_records import resume_command
 
     if as_json:
         console.json(

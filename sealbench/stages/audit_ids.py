@@ -9,10 +9,10 @@ from sealbench.crypto.derivation import ResponseSalts, salted_hash
 from sealbench.endpoints.base import get_provider
 from sealbench.errors import CheckFailed
 from sealbench.formats.run import Run
-from sealbench.journal import read_responses
-from sealbench.ready_endpoints import thaw_endpoints
-from sealbench.run_records import log_so_far
-from sealbench.sealing import open_battery
+from sealbench.publishing.sealing import open_battery
+from sealbench.running.journal import read_responses
+from sealbench.running.ready_endpoints import thaw_endpoints
+from sealbench.running.run_records import log_so_far
 from sealbench.store import Workspace
 
 # How a stored response is fetched by its id, after the base URL; None where the provider has no way, and

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sealbench.analysis.leaks import judge_parameters, own_baselines
 from sealbench.clock import Clock, system_clock
-from sealbench.committing import Created, check_battery_name, commit_battery
 from sealbench.crypto.derivation import new_secret
 from sealbench.errors import UsageError
 from sealbench.formats.battery import FamilyParameters, Parameters
+from sealbench.publishing.committing import Created, check_battery_name, commit_battery
 from sealbench.store import Workspace
 from sealbench.tasks.base import TaskFamily, get_family, source_sha256
 from sealbench.tasks.battery import build_items

@@ -12,14 +12,14 @@ from pathlib import Path
 from sealbench import __version__
 from sealbench.analysis.leaks import own_baselines
 from sealbench.clock import Clock, system_clock
-from sealbench.committing import Created, check_battery_name, hash_of_battery
 from sealbench.crypto import merkle
 from sealbench.errors import UsageError
 from sealbench.formats.base import format_instant
 from sealbench.formats.battery import Commitment, FamilyParameters, Parameters
 from sealbench.formats.reveal import SharedLeaf, Subset
-from sealbench.publication import publish, read_registry, refuse_damage
-from sealbench.sealing import OpenBattery, open_battery, parent_of, read_commitment, select_indices
+from sealbench.publishing.committing import Created, check_battery_name, hash_of_battery
+from sealbench.publishing.publication import publish, read_registry, refuse_damage
+from sealbench.publishing.sealing import OpenBattery, open_battery, parent_of, read_commitment, select_indices
 from sealbench.store import Workspace
 
 

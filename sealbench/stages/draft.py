@@ -19,7 +19,6 @@ from sealbench import __version__, store
 from sealbench.analysis.leaks import own_baselines
 from sealbench.anchoring import check_anchor, configured_sources, proof_path, read_headers
 from sealbench.clock import Clock, system_clock
-from sealbench.committing import Beacon, Created, check_battery_name, commit_battery, save_secret
 from sealbench.config import Settings
 from sealbench.crypto.derivation import new_secret, secret_commitment
 from sealbench.errors import CheckFailed, CouldNotCheck, NetworkError, NotYet, SealError, UsageError
@@ -28,8 +27,9 @@ from sealbench.formats.battery import Block, Parameters
 from sealbench.formats.draft import Draft
 from sealbench.formats.preregistration import Preregistration
 from sealbench.http import new_client
-from sealbench.publication import publish, read_registry, refresh_files, refuse_damage
-from sealbench.sealing import read_secret
+from sealbench.publishing.committing import Beacon, Created, check_battery_name, commit_battery, save_secret
+from sealbench.publishing.publication import publish, read_registry, refresh_files, refuse_damage
+from sealbench.publishing.sealing import read_secret
 from sealbench.store import Workspace
 from sealbench.tasks.base import get_family, source_sha256
 from sealbench.tasks.battery import build_items

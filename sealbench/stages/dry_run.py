@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sealbench.batches import custom_id, waiting_ids
 from sealbench.config import Settings
 from sealbench.endpoints.budget import Estimate, estimate
 from sealbench.formats.preregistration import Endpoint, Preregistration
 from sealbench.formats.run import Run
-from sealbench.publication import read_registry
-from sealbench.ready_endpoints import check_ready, thaw_endpoints
-from sealbench.run_records import Selection, has_ended, latest_run, log_so_far
-from sealbench.sealing import open_battery
+from sealbench.publishing.publication import read_registry
+from sealbench.publishing.sealing import open_battery
+from sealbench.running.batches import custom_id, waiting_ids
+from sealbench.running.ready_endpoints import check_ready, thaw_endpoints
+from sealbench.running.run_records import Selection, has_ended, latest_run, log_so_far
 from sealbench.store import CHECKPOINTS, FILES, REGISTRY, Workspace
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from sealbench import store
 from sealbench.analysis.leaks import own_baselines
 from sealbench.clock import Clock, system_clock
-from sealbench.committing import Created, check_battery_name, commit_battery
 from sealbench.crypto.derivation import (
     ItemKeys,
     battery_seed,
@@ -21,6 +20,7 @@ from sealbench.crypto.derivation import (
 )
 from sealbench.crypto.digest import sha256_hex
 from sealbench.formats.battery import FamilyParameters, Item, Parameters
+from sealbench.publishing.committing import Created, check_battery_name, commit_battery
 from sealbench.store import Workspace
 from sealbench.tasks import imported
 from sealbench.tasks.imported import ImportedItem

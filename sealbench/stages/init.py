@@ -10,7 +10,7 @@ from sealbench import store
 from sealbench.clock import Clock, system_clock
 from sealbench.crypto.signature import AuthorKey
 from sealbench.errors import UsageError
-from sealbench.publication import publish
+from sealbench.publishing.publication import publish
 from sealbench.store import PUBLIC_FOLDERS, Workspace
 
 SETTINGS_TEXT = """\

@@ -15,7 +15,7 @@ from sealbench.errors import UsageError
 from sealbench.formats.backup import KeyBackup, KeySet
 from sealbench.formats.base import format_instant
 from sealbench.formats.battery import BatteryKey
-from sealbench.publication import author_key, publish, read_registry, refuse_damage
+from sealbench.publishing.publication import author_key, publish, read_registry, refuse_damage
 from sealbench.store import Workspace
 
 KDF = "scrypt-131072-8-1"

@@ -14,20 +14,21 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sealbench import __version__, plan_templates, store
+from sealbench import __version__, store
 from sealbench.analysis.reach import Group, PlannedTest, out_of_reach, strata_sizes
 from sealbench.anchoring import read_headers
 from sealbench.clock import Clock, system_clock
 from sealbench.config import Settings
-from sealbench.endpoint_choice import freeze_endpoint
 from sealbench.errors import ConfigurationError, FormatError, UsageError
 from sealbench.formats.base import FileHash, format_instant
 from sealbench.formats.battery import Commitment, Item, Parameters
 from sealbench.formats.draft import Draft
 from sealbench.formats.plan import DraftHypothesis, PlanDraft, read_plan
 from sealbench.formats.preregistration import Endpoint, Hypothesis, Preregistration
-from sealbench.publication import is_registered, publish, read_registry, refuse_damage
-from sealbench.sealing import open_battery, read_commitment
+from sealbench.plans import templates
+from sealbench.publishing.publication import is_registered, publish, read_registry, refuse_damage
+from sealbench.publishing.sealing import open_battery, read_commitment
+from sealbench.running.endpoint_choice import freeze_endpoint
 from sealbench.store import Workspace
 from sealbench.tasks.answers import PARSER_NAME, PARSER_VERSION
 from sealbench.tasks.base import get_family
@@ -153,7 +154,7 @@ def write_template(
     """
     planned = _planned(workspace, battery)
     _check_plan_name(workspace, plan)
-    text = plan_templates.fill(
+    text = templates.fill(
         template,
         battery=battery,
         plan=plan,

@@ -10,7 +10,7 @@ from sealbench.config import Settings
 from sealbench.endpoints.base import EndpointSettings
 from sealbench.endpoints.probe import CapObserved, Probe, Substitution, probe
 from sealbench.formats.preregistration import Endpoint
-from sealbench.ready_endpoints import check_ready, running_endpoints
+from sealbench.running.ready_endpoints import check_ready, running_endpoints
 
 # A probe is no data: it gives up sooner than a run.
 PROBE_ATTEMPTS = 3

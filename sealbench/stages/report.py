@@ -16,9 +16,9 @@ from sealbench.formats.base import format_instant
 from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.report import Anchor, Report
 from sealbench.formats.run import LogLine, Run, read_log
-from sealbench.publication import is_registered, publish, read_registry, refuse_damage, settle
+from sealbench.publishing.publication import is_registered, publish, read_registry, refuse_damage, settle
+from sealbench.publishing.sealing import read_commitment
 from sealbench.render.markdown import render_markdown
-from sealbench.sealing import read_commitment
 from sealbench.store import Workspace
 from sealbench.timestamps.check import ProofReport
 

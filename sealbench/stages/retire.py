@@ -12,9 +12,9 @@ from sealbench.errors import NotYet, UsageError
 from sealbench.formats.battery import Battery, BatteryKey, Commitment
 from sealbench.formats.registry import Registry
 from sealbench.formats.run import Run
-from sealbench.journal import read_responses
-from sealbench.publication import publish, read_registry, refuse_damage
-from sealbench.sealing import OpenBattery, derived_batteries, open_battery, parent_of
+from sealbench.publishing.publication import publish, read_registry, refuse_damage
+from sealbench.publishing.sealing import OpenBattery, derived_batteries, open_battery, parent_of
+from sealbench.running.journal import read_responses
 from sealbench.store import Workspace
 
 README = """\

@@ -18,8 +18,14 @@ from sealbench.crypto.derivation import ItemKeys
 from sealbench.errors import UsageError
 from sealbench.formats.battery import Item
 from sealbench.formats.reveal import OpenedItem, Reveal
-from sealbench.publication import publish, read_registry, refuse_damage
-from sealbench.sealing import OpenBattery, derived_batteries, open_battery, parent_of, select_indices
+from sealbench.publishing.publication import publish, read_registry, refuse_damage
+from sealbench.publishing.sealing import (
+    OpenBattery,
+    derived_batteries,
+    open_battery,
+    parent_of,
+    select_indices,
+)
 from sealbench.store import Workspace
 
 

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sealbench.batches import custom_id, waiting_ids
 from sealbench.clock import Clock, system_clock
 from sealbench.config import Settings
 from sealbench.endpoints.base import EndpointSettings
@@ -17,10 +16,11 @@ from sealbench.endpoints.engine import Budget, Call, Summary, run_calls, stop_on
 from sealbench.errors import NotYet
 from sealbench.formats.battery import Item
 from sealbench.formats.run import LogLine, Run
-from sealbench.journal import CallKey, Journal
-from sealbench.ready_endpoints import running_endpoints
-from sealbench.recording import Recorder, end_run
-from sealbench.run_records import Selection, resume_command
+from sealbench.running.batches import custom_id, waiting_ids
+from sealbench.running.journal import CallKey, Journal
+from sealbench.running.ready_endpoints import running_endpoints
+from sealbench.running.recording import Recorder, end_run
+from sealbench.running.run_records import Selection, resume_command
 from sealbench.store import Workspace
 
 Planned = Mapping[tuple[str, int], int]

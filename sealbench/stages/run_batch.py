@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sealbench.batches import StoredBatch, add_batch, custom_id, open_batches, waiting_ids
 from sealbench.clock import Clock, system_clock
 from sealbench.config import Settings
 from sealbench.endpoints.base import EndpointSettings
@@ -23,10 +22,11 @@ from sealbench.errors import FormatError, NotYet, UsageError
 from sealbench.formats.base import format_instant, parse_instant
 from sealbench.formats.battery import Item
 from sealbench.formats.run import Run
-from sealbench.journal import CallKey, Journal
-from sealbench.ready_endpoints import thaw_endpoints
-from sealbench.recording import Recorder, call_key, end_run
-from sealbench.run_records import Selection, resume_command
+from sealbench.running.batches import StoredBatch, add_batch, custom_id, open_batches, waiting_ids
+from sealbench.running.journal import CallKey, Journal
+from sealbench.running.ready_endpoints import thaw_endpoints
+from sealbench.running.recording import Recorder, call_key, end_run
+from sealbench.running.run_records import Selection, resume_command
 from sealbench.store import Workspace
 
 # Below what the providers take in one file (50,000 requests, 200 MB and more).

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sealbench.batches import open_batches
 from sealbench.config import Settings
 from sealbench.endpoints.progress import Line, Progress
 from sealbench.formats.run import Run
-from sealbench.publication import read_registry
-from sealbench.ready_endpoints import thaw_endpoints
-from sealbench.run_records import begun_runs, has_ended, log_so_far, read_run
+from sealbench.publishing.publication import read_registry
+from sealbench.running.batches import open_batches
+from sealbench.running.ready_endpoints import thaw_endpoints
+from sealbench.running.run_records import begun_runs, has_ended, log_so_far, read_run
 from sealbench.store import Workspace
 
 

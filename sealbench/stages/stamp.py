@@ -13,7 +13,7 @@ from sealbench.anchoring import proof_path, stampable_files
 from sealbench.config import Settings
 from sealbench.errors import UsageError
 from sealbench.http import new_client
-from sealbench.publication import refresh_files
+from sealbench.publishing.publication import refresh_files
 from sealbench.store import Workspace
 from sealbench.timestamps.calendars import SubmitResult, submit
 

@@ -15,9 +15,10 @@ from sealbench.formats.base import format_instant
 from sealbench.formats.battery import Block, Commitment, Item
 from sealbench.formats.preregistration import Endpoint, Parser, Preregistration
 from sealbench.formats.run import Run
-from sealbench.journal import CallKey
-from sealbench.publication import publish, read_registry, refuse_damage, settle
-from sealbench.run_records import (
+from sealbench.publishing.publication import publish, read_registry, refuse_damage, settle
+from sealbench.publishing.sealing import OpenBattery, open_battery
+from sealbench.running.journal import CallKey
+from sealbench.running.run_records import (
     has_ended,
     latest_run,
     planned_calls,
@@ -25,7 +26,6 @@ from sealbench.run_records import (
     resume_command,
     unfinished_runs,
 )
-from sealbench.sealing import OpenBattery, open_battery
 from sealbench.store import Workspace, check_name, read
 from sealbench.tasks.answers import PARSER_NAME, PARSER_VERSION
 from sealbench.timestamps.networks import Header, display

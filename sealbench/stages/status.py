@@ -12,8 +12,8 @@ from sealbench.formats.base import parse_instant
 from sealbench.formats.draft import Draft
 from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.registry import Registry, RegistryLine
-from sealbench.publication import read_registry
-from sealbench.sealing import parent_of, read_commitment
+from sealbench.publishing.publication import read_registry
+from sealbench.publishing.sealing import parent_of, read_commitment
 from sealbench.store import Workspace
 from sealbench.timestamps.networks import NETWORKS
 

@@ -17,7 +17,7 @@ from sealbench.anchoring import configured_sources, proof_path, read_headers, st
 from sealbench.config import Settings
 from sealbench.errors import ProofFailed, SealError, UsageError
 from sealbench.http import new_client
-from sealbench.publication import refresh_files
+from sealbench.publishing.publication import refresh_files
 from sealbench.store import Workspace
 from sealbench.timestamps.calendars import AnswerCache, UpgradeResult, upgrade
 from sealbench.timestamps.check import check_file

@@ -18,7 +18,7 @@ from sealbench.formats.battery import (
     SealedBattery,
     associated_data,
 )
-from sealbench.sealing import leaf_hashes, parent_of
+from sealbench.publishing.sealing import leaf_hashes, parent_of
 from sealbench.verification.certificates import certify, missing_families
 from sealbench.verification.derived import check_baselines, check_derived
 from sealbench.verification.evidence import Evidence, parse_again

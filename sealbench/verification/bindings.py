@@ -10,7 +10,7 @@ from sealbench.formats.draft import Draft
 from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.registry import Registry
 from sealbench.formats.run import Run
-from sealbench.sealing import parent_of
+from sealbench.publishing.sealing import parent_of
 from sealbench.verification.evidence import Evidence
 
 Problem = tuple[str, str]  # path, what is wrong with it

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sealbench.crypto import merkle
 from sealbench.errors import CertificateFailed, SealError, UsageError
 from sealbench.formats.battery import Battery, BatteryKey, Commitment
-from sealbench.sealing import leaf_hashes, select_indices
+from sealbench.publishing.sealing import leaf_hashes, select_indices
 from sealbench.verification.evidence import Evidence, parse_again
 from sealbench.verification.memo import Memo
 from sealbench.verification.steps import StepResult, fail, not_checked, ok

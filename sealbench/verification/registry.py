@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sealbench.formats.registry import Registry, RegistryLine
-from sealbench.sealing import parent_of
+from sealbench.publishing.sealing import parent_of
 from sealbench.store import CHECKPOINTS, REGISTRY
 from sealbench.verification.bindings import binding_problems
 from sealbench.verification.evidence import Evidence

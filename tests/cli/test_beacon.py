@@ -11,8 +11,8 @@ import pytest
 from sealbench.errors import NotYet
 from sealbench.formats.battery import Commitment
 from sealbench.formats.draft import Draft
-from sealbench.publication import read_registry
-from sealbench.sealing import open_battery
+from sealbench.publishing.publication import read_registry
+from sealbench.publishing.sealing import open_battery
 from sealbench.store import Workspace
 from sealbench.testing.calendar import CalendarServer
 from sealbench.verification.policy import Policy

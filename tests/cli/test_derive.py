@@ -12,7 +12,7 @@ from sealbench.formats.base import FileHash
 from sealbench.formats.battery import Commitment
 from sealbench.formats.registry import PublicFiles
 from sealbench.formats.reveal import Reveal, Subset
-from sealbench.sealing import open_battery
+from sealbench.publishing.sealing import open_battery
 from sealbench.store import FILES, Workspace
 from sealbench.verification.policy import Policy
 from sealbench.verification.steps import Verification

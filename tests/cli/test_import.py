@@ -9,7 +9,7 @@ import pytest
 
 from sealbench.crypto import merkle
 from sealbench.formats.battery import Battery, BatteryKey, Commitment
-from sealbench.sealing import leaf_hashes, open_battery
+from sealbench.publishing.sealing import leaf_hashes, open_battery
 from sealbench.store import Workspace
 from sealbench.verification.imported import check_imported_order
 from sealbench.verification.memo import Memo

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sealbench.publication import Publication, author_key
+from sealbench.publishing.publication import Publication, author_key
 from sealbench.store import Workspace
 from tests.conftest import Seal
 from tests.workshop import sealed

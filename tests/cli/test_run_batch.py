@@ -138,7 +138,7 @@ def test_expired_and_failed_calls_are_open_again(tmp_path: Path, seal: Seal, wor
 def test_reading_that_was_killed_is_finished(
     tmp_path: Path, seal: Seal, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sealbench.recording import Recorder
+    from sealbench.running.recording import Recorder
 
     ids = _ids(_write(seal, workspace, "--endpoint", OPENAI)[0]["path"])
     results = _results(tmp_path, [_openai(one) for one in ids])

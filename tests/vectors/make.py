@@ -45,7 +45,7 @@ from sealbench.crypto.digest import sha256_hex
 from sealbench.crypto.signature import AuthorKey
 from sealbench.crypto.stream import Stream
 from sealbench.formats.battery import Battery, BatteryKey, Item, Parameters
-from sealbench.sealing import leaf_hashes, seal_battery
+from sealbench.publishing.sealing import leaf_hashes, seal_battery
 
 HERE = Path(__file__).parent
 SECRET = bytes(range(32))  # K of every vector but the workspace's; it is public

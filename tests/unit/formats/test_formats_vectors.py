@@ -18,7 +18,7 @@ from sealbench.errors import SealError
 from sealbench.formats.battery import Battery, BatteryKey, Item, Parameters, SealedBattery, associated_data
 from sealbench.formats.registry import Checkpoint, Registry
 from sealbench.formats.run import Run, read_log
-from sealbench.sealing import leaf_hashes
+from sealbench.publishing.sealing import leaf_hashes
 from sealbench.stages.start_run import OpenRun
 from sealbench.stages.verify import verify_workspace
 from sealbench.timestamps.header_store import HeaderStore

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sealbench.config import Settings, load
-from sealbench.endpoint_choice import freeze_endpoint
+from sealbench.running.endpoint_choice import freeze_endpoint
 from sealbench.stages.create import create
 from sealbench.stages.init import init
 from sealbench.stages.preregister import preregister, write_template

@@ -52,7 +52,7 @@ def test_hand_picked_items_are_not_what_k_draws(
 
 def _hand_picked(files: dict[str, bytes]) -> None:
     from sealbench.crypto import merkle
-    from sealbench.sealing import leaf_hashes, seal_battery
+    from sealbench.publishing.sealing import leaf_hashes, seal_battery
 
     key = BatteryKey.from_bytes(files["batteries/primes/key.json"])
     battery = Battery.from_bytes(files["batteries/primes/battery.json"])

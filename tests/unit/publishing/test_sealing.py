@@ -12,7 +12,13 @@ import pytest
 from sealbench.crypto import encryption
 from sealbench.errors import CheckFailed, FormatError, MissingKey, UsageError
 from sealbench.formats.battery import Battery, BatteryKey, Commitment, SealedBattery, associated_data
-from sealbench.sealing import leaf_hashes, open_battery, read_commitment, seal_battery, unseal_battery
+from sealbench.publishing.sealing import (
+    leaf_hashes,
+    open_battery,
+    read_commitment,
+    seal_battery,
+    unseal_battery,
+)
 from sealbench.store import Workspace, write_new
 
 STORED = Path(__file__).parents[1] / "vectors" / "workspace"

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Protocol
 
 from sealbench.errors import UsageError
-from sealbench.plan_texts import (
+from sealbench.plans.texts import (
     ABOUT_IMPORT,
     ABOUT_PAPER0,
     ABOUT_REASONING,

@@ -12,8 +12,8 @@ from sealbench.errors import InternalError
 from sealbench.formats.base import JsonObject, format_instant
 from sealbench.formats.battery import Item
 from sealbench.formats.run import LogLine, RawResponse, Run
-from sealbench.journal import CallKey, Journal
-from sealbench.publication import publish
+from sealbench.publishing.publication import publish
+from sealbench.running.journal import CallKey, Journal
 from sealbench.store import Workspace
 
 

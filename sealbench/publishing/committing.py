@@ -13,8 +13,8 @@ from sealbench.crypto.derivation import secret_commitment
 from sealbench.errors import UsageError
 from sealbench.formats.base import FileHash, format_instant
 from sealbench.formats.battery import Baseline, Battery, BatteryKey, Block, Commitment, Item, Parameters
-from sealbench.publication import Publication, publish, read_registry, refuse_damage
-from sealbench.sealing import leaf_hashes, read_commitment, seal_battery
+from sealbench.publishing.publication import Publication, publish, read_registry, refuse_damage
+from sealbench.publishing.sealing import leaf_hashes, read_commitment, seal_battery
 from sealbench.store import Workspace
 
 # Names that would collide with other files and folders of `commitments/`.

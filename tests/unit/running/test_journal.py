@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sealbench.crypto.digest import sha256_hex
 from sealbench.errors import FormatError
 from sealbench.formats.run import LogLine, RawResponse, read_log
-from sealbench.journal import CallKey, Journal, read_responses
+from sealbench.running.journal import CallKey, Journal, read_responses
 
 FIRST = "ab" * 32
 VECTOR = Path(__file__).parents[1] / "vectors" / "log" / "good" / "log.jsonl"
@@ -30,7 +30,7 @@ AT = "2026-12-01T00:00:00.000001Z"
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing here turns the power off, so nothing needs to wait for the disk."""
-    monkeypatch.setattr("sealbench.journal.os.fsync", lambda _: None)
+    monkeypatch.setattr("sealbench.running.journal.os.fsync", lambda _: None)
 
 
 def open_journal(root: Path) -> Journal:
@@ -264,9 +264,9 @@ def test_the_disk_is_waited_for_now_and_then_and_at_the_end(
 ) -> None:
     synced: list[int] = []
     now = [100.0]
-    monkeypatch.setattr("sealbench.journal.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("sealbench.running.journal.time.monotonic", lambda: now[0])
     with open_journal(tmp_path) as journal:
-        monkeypatch.setattr("sealbench.journal.os.fsync", synced.append)
+        monkeypatch.setattr("sealbench.running.journal.os.fsync", synced.append)
         for number in range(7):
             journal.attempt(CALLS[0], number, AT)
             now[0] += 0.4

@@ -12,8 +12,8 @@ from sealbench.errors import NotYet, UsageError
 from sealbench.formats.battery import Item
 from sealbench.formats.registry import Registry
 from sealbench.formats.run import LogLine, Run, follow_log
-from sealbench.journal import CallKey
-from sealbench.publication import read_registry
+from sealbench.publishing.publication import read_registry
+from sealbench.running.journal import CallKey
 from sealbench.store import Workspace, read
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from sealbench import store
 from sealbench.formats.base import Hash, Instant, Record, Str
 from sealbench.formats.run import Run
-from sealbench.journal import CallKey
+from sealbench.running.journal import CallKey
 from sealbench.store import Workspace
 
 

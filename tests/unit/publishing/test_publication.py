@@ -13,7 +13,7 @@ from sealbench.crypto.signature import AuthorKey
 from sealbench.errors import CheckFailed, FormatError, MissingKey, NotYet, UsageError
 from sealbench.formats.base import FileHash
 from sealbench.formats.registry import NO_LINE, Checkpoint, PublicFiles
-from sealbench.publication import (
+from sealbench.publishing.publication import (
     Publication,
     list_files,
     publish,

@@ -1,0 +1,1 @@
+"""Plans for a person to read and change, before they are frozen."""

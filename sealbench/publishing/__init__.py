@@ -1,0 +1,1 @@
+"""What one command adds to the public side: signed files, events, sealed batteries."""
