@@ -21,7 +21,7 @@ from sealbench.publishing.sealing import (
 )
 from sealbench.store import Workspace, write_new
 
-STORED = Path(__file__).parents[1] / "vectors" / "workspace"
+STORED = Path(__file__).parents[2] / "vectors" / "workspace"
 KEY = BatteryKey.from_bytes((STORED / "batteries/mixed/key.json").read_bytes())
 BATTERY = Battery.from_bytes((STORED / "batteries/mixed/battery.json").read_bytes())
 COMMITMENT = Commitment.from_bytes((STORED / "commitments/mixed.json").read_bytes())

@@ -17,7 +17,7 @@ from sealbench.formats.run import LogLine, RawResponse, read_log
 from sealbench.running.journal import CallKey, Journal, read_responses
 
 FIRST = "ab" * 32
-VECTOR = Path(__file__).parents[1] / "vectors" / "log" / "good" / "log.jsonl"
+VECTOR = Path(__file__).parents[2] / "vectors" / "log" / "good" / "log.jsonl"
 FIELDS: dict[str, Any] = {
     key: value
     for key, value in json.loads(VECTOR.read_bytes().split(b"\n")[0]).items()
