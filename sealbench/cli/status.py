@@ -44,7 +44,7 @@ def command(console: Console, folder: Path | None, as_json: bool) -> int:
         )
         return 3 if found.unanchored else 0
     label = "" if found.network == "mainnet" else f" ({found.network}: proves nothing about time)"
-    console.result(f"{len(found.batteries)} batteries, {len(found.runs)} runs{label}")
+    console.result(f"batteries: {len(found.batteries)}, runs: {len(found.runs)}{label}")
     for one in found.waiting:
         console.result(f"{one.subject}: {one.state}")
         console.result(f"    {one.command}")
