@@ -11,9 +11,10 @@ import base64
 
 import pytest
 from expectations import assert_fails
-from forgery import Change, lines_of, rechain, reforge, relist
+from forgery import Change, edit, lines_of, rechain, reforge, relist
 
 from sealbench.crypto.signature import AuthorKey
+from sealbench.formats.battery import Commitment
 from sealbench.formats.registry import Checkpoint, Registry, RegistryLine
 from sealbench.store import HEADERS, REGISTRY
 from sealbench.timestamps.header_store import HeaderStore
@@ -204,3 +205,11 @@ def test_regtest_work_offered_on_mainnet(tree: PublicTree, author: AuthorKey) ->
     assert_fails(Verifier(Policy(accept_unanchored=True)).verify(relist(forged)), 4, HEADERS, "target")
     kept = reforge(tree, author, change_lines=relabel, keep_proofs=True)
     assert_fails(Verifier().verify(kept), 4, HEADERS, "holds headers of 'regtest'")
+
+
+def test_one_secret_for_two_batteries(lenient: Verifier, tree: PublicTree, author: AuthorKey) -> None:
+    """No K serves twice, however well the second commitment is signed and registered."""
+    primes = Commitment.from_bytes(tree.get("commitments/primes.json") or b"")
+    change = edit("commitments/spare.json", Commitment, secret_commitment=primes.secret_commitment)
+    result = lenient.verify(reforge(tree, author, change))
+    assert_fails(result, 8, "uses the K of primes a second time")
