@@ -34,6 +34,7 @@ def command(console: Console, folder: Path | None, as_json: bool) -> int:
                 "network": found.network,
                 "batteries": list(found.batteries),
                 "runs": list(found.runs),
+                "keys": list(found.keys),
                 "waiting": [
                     {"subject": one.subject, "state": one.state, "command": one.command}
                     for one in found.waiting
@@ -45,6 +46,9 @@ def command(console: Console, folder: Path | None, as_json: bool) -> int:
         return 3 if found.unanchored else 0
     label = "" if found.network == "mainnet" else f" ({found.network}: proves nothing about time)"
     console.result(f"batteries: {len(found.batteries)}, runs: {len(found.runs)}{label}")
+    if len(found.keys) > 1:
+        for told in found.keys:
+            console.result(f"key {told}")
     for one in found.waiting:
         console.result(f"{one.subject}: {one.state}")
         console.result(f"    {one.command}")

@@ -31,14 +31,16 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Status:
-    """Everything that waits; `unanchored` says that a proof lacks its first Bitcoin attestation.
+    """What there is and what waits; `unanchored` says that a proof lacks its first Bitcoin attestation.
 
+    `keys` are the key events in words, oldest first.
     `notes` are sentences of what stands and needs nothing: derived, superseding and void batteries.
     """
 
     network: str
     batteries: tuple[str, ...]
     runs: tuple[str, ...]
+    keys: tuple[str, ...]
     waiting: tuple[Waiting, ...]
     unanchored: bool
     notes: tuple[str, ...] = ()
@@ -60,6 +62,7 @@ def status(workspace: Workspace, *, clock: Clock = system_clock) -> Status:
         network=registry.network,
         batteries=tuple(line.subject for line in _sealed(registry)),
         runs=tuple(line.subject for line in registry.events("run_start")),
+        keys=_keys(registry),
         waiting=tuple(waiting),
         unanchored=bool(stamps),
         notes=tuple(_notes(workspace, registry)),
@@ -69,6 +72,17 @@ def status(workspace: Workspace, *, clock: Clock = system_clock) -> Status:
 def _sealed(registry: Registry) -> list[RegistryLine]:
     """The events that made a battery; a draft is none yet."""
     return [line for line in registry.events("create") if line.detail.get("draft") is not True]
+
+
+def _keys(registry: Registry) -> tuple[str, ...]:
+    told = []
+    for line in registry.events("key"):
+        where = f"registry line {line.seq + 1}"
+        if "public_key" in line.detail:
+            told.append(f"{line.subject} came in at {where}")
+        if "revoked" in line.detail:
+            told.append(f"{line.detail['revoked']} was revoked at {where}")
+    return tuple(told)
 
 
 def _stamps(workspace: Workspace, network: str) -> list[Waiting]:

@@ -107,6 +107,9 @@ def test_revocation(seal: Seal, folder: Path) -> None:
     assert [(key["current"], key["revoked"] is not None) for key in keys] == [(False, True), (True, False)]
     assert seal("key", "revoke", current, cwd=folder).code == 2
     assert _verify(seal, folder)["verdict"] == "ok_except_time"
+    shown = seal("status", cwd=folder).out
+    assert f"key {current} was revoked at registry line 3" in shown
+    assert f"key {current} came in at registry line 1" in shown
 
 
 @pytest.mark.parametrize("dies_at", ["event", "checkpoint", "write_signed", "finish_rotation"])
