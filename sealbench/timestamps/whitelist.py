@@ -1,4 +1,4 @@
-"""Which calendars are asked: the default ones, who operates them, and which addresses upgrades may reach.
+"""Which calendars are asked: who operates them, and which addresses upgrades may reach.
 
 A proof names the calendar that holds its promise, and whoever made the proof chose that name. So an
 upgrade asks only addresses on a whitelist: `https://*.calendar.DOMAIN` stands for every host below
@@ -13,12 +13,6 @@ from urllib.parse import SplitResult, urlsplit
 
 from sealbench.errors import ConfigurationError
 
-DEFAULT_CALENDARS = (
-    "https://a.pool.opentimestamps.org",
-    "https://b.pool.opentimestamps.org",
-    "https://a.pool.eternitywall.com",
-    "https://ots.btc.catallaxy.com",
-)
 DEFAULT_WHITELIST = (
     "https://*.calendar.opentimestamps.org",
     "https://*.calendar.eternitywall.com",

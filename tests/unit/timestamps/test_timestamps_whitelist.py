@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from sealbench.config import DEFAULT_CALENDARS
 from sealbench.errors import ConfigurationError
 from sealbench.timestamps.whitelist import (
-    DEFAULT_CALENDARS,
     DEFAULT_WHITELIST,
     allowed,
     is_loopback,
