@@ -93,9 +93,14 @@ def require_confirmed(paths: list[Path], headers: HeaderStore, network: str, *, 
             )
 
 
-def require_stamped(paths: list[Path], headers: HeaderStore, network: str) -> None:
-    """NotYet unless every file has at least a calendar's promise."""
+def require_stamped(paths: list[Path], headers: HeaderStore, network: str, *, otherwise: str) -> None:
+    """NotYet unless every file has at least a calendar's promise.
+
+    `otherwise` is the command that goes on where no calendar can be reached.
+    """
     for path in paths:
         report = check_anchor(path, headers, network)
         if report is None or not report.commits or report.mismatches:
-            raise NotYet(f"{path.name} has no valid stamp", hint="seal stamp")
+            raise NotYet(
+                f"{path.name} has no valid stamp", hint=f"seal stamp, or, without a network, {otherwise}"
+            )

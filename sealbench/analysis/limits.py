@@ -40,6 +40,16 @@ _REFERENCE = (
     "Reference endpoints are programs that come with this tool. They are no model and say nothing about one."
 )
 _REGTEST = "Anchors on a regtest chain prove nothing about time."
+_UNANCHORED = {
+    "stamped": (
+        "The run was begun on the calendars' promise alone (--require stamped): no block shows that its plan "
+        "is older than the run."
+    ),
+    "registered": (
+        "The run was begun unstamped (--require registered): that its plan is older than the run is the "
+        "author's word, kept in the registry's order and in nothing else."
+    ),
+}
 _ORDER = (
     "Stamps order the files, not the calls: that the calls came after the plan is proved in beacon mode only "
     "(verification step 9 says which)."
@@ -55,6 +65,8 @@ def not_proved(table: Table, anchors: Sequence[Anchor]) -> tuple[str, ...]:
         limits.append(_REFERENCE)
     if any(anchor.network == "regtest" for anchor in anchors):
         limits.append(_REGTEST)
+    if table.run.require in _UNANCHORED:
+        limits.append(_UNANCHORED[table.run.require])
     limits.append(_ORDER)
     return (*limits, *_ALWAYS)
 

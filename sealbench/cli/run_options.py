@@ -44,7 +44,7 @@ class RunOptions:
     repeats: int
     exploratory: bool
     probe: bool
-    require: Literal["confirmed", "stamped"]
+    require: Literal["confirmed", "stamped", "registered"]
     again: bool
     max_connections: int | None
     budget: Decimal | None
@@ -119,10 +119,10 @@ _OPTIONS = (
     click.option("--probe", is_flag=True, help="For a pilot: probe the endpoints first."),
     click.option(
         "--require",
-        type=click.Choice(["confirmed", "stamped"]),
+        type=click.Choice(["confirmed", "stamped", "registered"]),
         default="confirmed",
         show_default=True,
-        help="What commitment and plan must have: a block, or a calendar's promise.",
+        help="What commitment and plan must have: a block, a calendar's promise, or their registry lines.",
     ),
     click.option("--again", is_flag=True, help="Begin a further run of a plan that was run already."),
     click.option(

@@ -42,6 +42,8 @@ End = Literal[
     "finished",
     "unknown",
 ]
+# What had to be proved of commitment and plan before the first call; `nothing` for pilots alone.
+Require = Literal["confirmed", "stamped", "registered", "nothing"]
 AnswerStatus = Literal["right", "wrong", "unparseable", "empty", "unclosed_reasoning", "ungraded"]
 
 
@@ -55,7 +57,7 @@ class Run(Identity):
     battery: Name
     commitment: FileHash
     plan: FileHash | None
-    require: Literal["confirmed", "stamped", "nothing"]
+    require: Require
     tool_version: Str
     started_at: Instant
     block: Block | None

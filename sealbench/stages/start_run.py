@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from sealbench import __version__
 from sealbench.anchoring import read_headers, require_confirmed, require_stamped
@@ -14,7 +13,7 @@ from sealbench.errors import CheckFailed, NotYet, UsageError
 from sealbench.formats.base import format_instant
 from sealbench.formats.battery import Block, Commitment, Item
 from sealbench.formats.preregistration import Endpoint, Parser, Preregistration
-from sealbench.formats.run import Run
+from sealbench.formats.run import Require, Run
 from sealbench.publishing.publication import publish, read_registry, refuse_damage, settle
 from sealbench.publishing.sealing import OpenBattery, open_battery
 from sealbench.running.journal import CallKey
@@ -29,8 +28,6 @@ from sealbench.running.run_records import (
 from sealbench.store import Workspace, check_name, read
 from sealbench.tasks.answers import PARSER_NAME, PARSER_VERSION
 from sealbench.timestamps.networks import Header, display
-
-Require = Literal["confirmed", "stamped"]
 
 
 @dataclass(frozen=True)
@@ -128,7 +125,8 @@ def start_run(
 
     Parameters
     ----------
-    require : `confirmed` wants commitment and plan in a block; `stamped` a calendar's promise.
+    require : `confirmed` wants commitment and plan in a block, `stamped` a calendar's promise,
+        `registered` their events in the registry alone (docs/adr/0010-registered-runs.md).
     again : begin a further run of a plan whose runs have all ended.
 
     Raises
@@ -146,13 +144,7 @@ def start_run(
         if existing[1]:
             settle(workspace, clock)
         return OpenRun(existing[0], battery, fresh=False, ended=existing[1])
-    network = read_registry(workspace).network
-    headers = read_headers(workspace, network)
-    needed = [workspace.commitment(plan.battery), workspace.plan(plan.name)]
-    if require == "confirmed":
-        require_confirmed(needed, headers, network, otherwise=f"seal run {plan.name} --require stamped")
-    else:
-        require_stamped(needed, headers, network)
+    _check_required(workspace, plan, require)
     number = existing[0].number + 1 if existing else 1
     run = _begin(
         workspace,
@@ -168,6 +160,22 @@ def start_run(
         clock=clock,
     )
     return OpenRun(run, battery, fresh=True, ended=False)
+
+
+def _check_required(workspace: Workspace, plan: Preregistration, require: Require) -> None:
+    """NotYet unless commitment and plan have what a run of this kind asks of them."""
+    registry = read_registry(workspace)
+    if not any(registry.find(event, plan.name) for event in ("preregister", "amend")):
+        raise NotYet(f"no event of the registry names the plan {plan.name}", hint="seal verify")
+    if require == "registered":
+        return
+    network = registry.network
+    headers = read_headers(workspace, network)
+    needed = [workspace.commitment(plan.battery), workspace.plan(plan.name)]
+    if require == "confirmed":
+        require_confirmed(needed, headers, network, otherwise=f"seal run {plan.name} --require stamped")
+    else:
+        require_stamped(needed, headers, network, otherwise=f"seal run {plan.name} --require registered")
 
 
 def _is_bound(plan: Preregistration, commitment: Commitment) -> bool:
@@ -248,7 +256,7 @@ def _begin(
     number: int,
     plan: Preregistration | None,
     battery: OpenBattery,
-    require: Literal["confirmed", "stamped", "nothing"],
+    require: Require,
     endpoints: Sequence[Endpoint],
     caps: Sequence[int],
     repeats: int,

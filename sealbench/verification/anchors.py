@@ -16,7 +16,7 @@ from sealbench.timestamps.header_store import HeaderStore
 from sealbench.timestamps.networks import NETWORKS, Header
 from sealbench.verification.evidence import Evidence
 from sealbench.verification.roles import STAMPED, role_of
-from sealbench.verification.steps import Results, StepResult, fail, not_checked, ok, pending
+from sealbench.verification.steps import Results, StepResult, fail, not_checked, not_due, ok, pending
 
 COMMIT = 3
 ATTEST = 4
@@ -43,23 +43,22 @@ def stamped_paths(evidence: Evidence) -> list[str]:
 
 
 def check_commits(evidence: Evidence) -> Results:
-    """Step 3: the proof beside each file is for exactly these bytes, by SHA-256 alone."""
+    """Step 3: each proof is for exactly the bytes of the file beside it, by SHA-256 alone."""
     good = 0
-    others = [path for path in evidence.paths("proof") if role_of(role_of(path).name).kind not in STAMPED]
-    for path in [*stamped_paths(evidence), *(role_of(path).name for path in others)]:
-        result = _check_commits(evidence, path)
+    for proof in evidence.paths("proof"):
+        result = _check_commits(evidence, role_of(proof).name)
         if result.status == "ok":
             good += 1
         else:
             yield result
+    if not evidence.paths("proof"):
+        yield not_due(COMMIT, "", "no file carries a proof (see step 4)")
     if good:
         yield ok(COMMIT, "", f"{good} proofs commit to exactly their files' bytes, by SHA-256 alone")
 
 
 def _check_commits(evidence: Evidence, path: str) -> StepResult:
     proof = path + ".ots"
-    if proof not in evidence.tree:
-        return pending(COMMIT, path, "never stamped: `seal stamp` submits it to the calendars")
     report = evidence.proof(path)
     if report is None:
         return fail(COMMIT, proof, "is no readable proof of this file")
@@ -77,7 +76,10 @@ def _check_commits(evidence: Evidence, path: str) -> StepResult:
 
 
 def check_attestations(evidence: Evidence) -> Results:
-    """Step 4: one result per proof; a workspace labelled for another network is not graded at all."""
+    """Step 4: one result per proof, and per file that should carry one; other networks are not graded."""
+    for path in stamped_paths(evidence):
+        if path + ".ots" not in evidence.tree:
+            yield pending(ATTEST, path, "not anchored: never stamped (`seal stamp` asks the calendars)")
     labelled, chosen = evidence.labelled_network, evidence.policy.network
     if labelled != chosen:
         yield _other_network(labelled, chosen)

@@ -19,6 +19,14 @@ from sealbench.verification.steps import Results, StepResult, fail, not_checked,
 STEP = 9
 _CALLS = "that the calls themselves came after the plan is proved only in beacon mode"
 
+_AFTER_PLAN = "that it came after its plan"
+# Why a run of this kind never waited for a block. Its order stays open for good, so it is NOT CHECKED
+# rather than PENDING: no stamp made later can prove it (docs/adr/0010-registered-runs.md).
+_WAIVED = {
+    "stamped": "begun on the calendars' promise alone (`--require stamped`)",
+    "registered": "begun unstamped, the plan before it by the registry's word alone (`--require registered`)",
+}
+
 
 def check_order(evidence: Evidence) -> Results:
     """One result per run, and one per beacon or draft (beacon.py)."""
@@ -39,7 +47,7 @@ def _check_run(evidence: Evidence, name: str, run: Run) -> StepResult:
     if evidence.labelled_network != evidence.policy.network:
         return pending(STEP, path, "no order is proved: the proofs are not of this network (see step 4)")
     if run.block is None:
-        return not_checked(STEP, path, "names no block, so nothing shows that it came after its plan")
+        return not_checked(STEP, path, f"names no block, so nothing shows {_AFTER_PLAN}{_waived(run)}")
     block, block_hash = place_of_block(evidence, run.block.height)
     if block_hash and block_hash != run.block.hash:
         return fail(
@@ -63,13 +71,15 @@ def _check_run(evidence: Evidence, name: str, run: Run) -> StepResult:
     return _after(evidence, name, run, path, block)
 
 
+def _waived(run: Run) -> str:
+    """What the run's author said beforehand about its order, in the words that end a sentence."""
+    return f"; {_WAIVED[run.require]}" if run.require in _WAIVED else ""
+
+
 def _unproved(evidence: Evidence, path: str, run: Run, waiting: list[str]) -> StepResult:
     """Why the order is open: it was waived, headers are missing, or blocks are still to come."""
-    if run.require == "stamped":
-        reason = (
-            "it was run on the calendars' promise alone (`--require stamped`), so its order is not proved"
-        )
-        return not_checked(STEP, path, reason)
+    if run.require in _WAIVED:
+        return not_checked(STEP, path, f"nothing shows {_AFTER_PLAN}{_waived(run)}")
     if all(lacks_headers(evidence, earlier) for earlier in waiting):
         return not_checked(STEP, path, f"headers are missing to place {', '.join(waiting)}: `seal upgrade`")
     return pending(STEP, path, f"not anchored as far as needed: {', '.join(waiting)}")
@@ -94,8 +104,8 @@ def _compare(evidence: Evidence, run: Run, earlier: str, place: Place, block: Pl
     plan = evidence.document(Preregistration, earlier)
     if plan is not None and plan.amends is not None:
         return not_checked(STEP, path, f"post hoc: {told}; the amendment does not count for this run")
-    if run.require == "stamped":
-        return not_checked(STEP, path, f"the order is not proved (`--require stamped`): {told}")
+    if run.require in _WAIVED:
+        return not_checked(STEP, path, f"the order is not proved: {told}{_waived(run)}")
     return fail(STEP, path, told)
 
 

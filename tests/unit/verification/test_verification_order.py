@@ -112,9 +112,13 @@ def test_a_run_without_a_block_or_a_checkpoint(monkeypatch: pytest.MonkeyPatch, 
 def test_promises_and_amendments_are_said_to_be_unproved(
     monkeypatch: pytest.MonkeyPatch, evidence: Evidence
 ) -> None:
-    with_run(evidence, require="stamped")
-    late = judge(monkeypatch, evidence, earlier=place(9), block=place(5), start=place(9))
-    assert (late.status, "--require stamped" in late.detail) == ("not_checked", True)
+    for require in ("stamped", "registered"):
+        with_run(evidence, require=require)
+        late = judge(monkeypatch, evidence, earlier=place(9), block=place(5), start=place(9))
+        assert (late.status, f"--require {require}" in late.detail) == ("not_checked", True)
+        # What was anchored all the same, in time, is proved all the same.
+        early = judge(monkeypatch, evidence, earlier=place(4), block=place(5), start=place(6))
+        assert early.status == "ok"
     amended = Evidence(evidence.tree, evidence.policy, Memo())
     plan = amended.plans["pairs-plan"].model_copy(update={"amends": FileHash(path="a", sha256="0" * 64)})
     assert amended.runs and amended.commitments and amended.checkpoints

@@ -35,9 +35,19 @@ def test_never_stamped_is_pending(verifier: Verifier, lenient: Verifier, tree: P
     changed = without(tree, "commitments/pairs.json.ots")
     result = verifier.verify(changed)
     assert (result.verdict, result.exit_code) == ("pending", 3)
-    assert "never stamped" in of(result.step(3), "commitments/pairs.json").detail
+    assert "never stamped" in of(result.step(4), "commitments/pairs.json").detail
     assert of(result.step(9), "runs/pairs-plan-1/run.json").status == "pending"
     assert lenient.verify(changed).verdict == "ok_except_time"
+
+
+def test_nothing_stamped_is_one_step_that_waits(verifier: Verifier, tree: PublicTree) -> None:
+    proofs = [path for path in tree.paths() if path.endswith(".ots")]
+    result = verifier.verify(without(tree, *proofs))
+    assert [one.status for one in result.step(3)] == ["not_due"]
+    waiting = {one.subject for one in result.step(4)}
+    assert waiting == {path.removesuffix(".ots") for path in proofs}
+    assert {one.status for one in result.step(4)} == {"pending"}
+    assert {one.step for one in result.steps if one.status not in ("ok", "not_due")} == {4, 9}
 
 
 def test_missing_headers_are_not_checked(verifier: Verifier, tree: PublicTree) -> None:
@@ -148,18 +158,19 @@ def test_aborted_run_may_lack_calls(lenient: Verifier, tree: PublicTree, author:
     assert f"aborted: {pilot}" in result.step(8)[0].detail
 
 
-def test_run_on_promises_alone_proves_no_order(
-    lenient: Verifier, tree: PublicTree, author: AuthorKey
+@pytest.mark.parametrize("require", ["stamped", "registered"])
+def test_run_that_waited_for_no_block_proves_no_order(
+    lenient: Verifier, tree: PublicTree, author: AuthorKey, require: str
 ) -> None:
     from forgery import edit
 
     from sealbench.formats.run import Run
 
     run = "runs/pairs-plan-1/run.json"
-    result = lenient.verify(reforge(tree, author, edit(run, Run, require="stamped")))
+    result = lenient.verify(reforge(tree, author, edit(run, Run, require=require)))
     found = of(result.step(9), run)
     assert found.status == "not_checked"
-    assert "--require stamped" in found.detail
+    assert f"--require {require}" in found.detail
 
 
 def test_a_family_of_another_version_is_not_checked(
