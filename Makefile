@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEMO   := demo
 
-.PHONY: demo test check bench slow tamper test-regtest test-llm clean lock
+.PHONY: demo test check docs bench slow tamper test-regtest test-llm clean lock
 
 demo: $(READY)
 	rm -rf $(DEMO)
@@ -20,6 +20,10 @@ check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The command line's reference; a test fails when it is stale.
+docs: $(READY)
+	$(BIN)/python docs/write_cli_reference.py
 
 slow: $(READY)
 	$(BIN)/python -m pytest -n 2 -m slow

@@ -59,6 +59,7 @@ class LazyGroup(click.Group):
             return None
         module = importlib.import_module(f"sealbench.cli.{cmd_name}")
         command: click.Command = module.command
+        _name_variables(command, f"SEAL_{cmd_name}")
         return command
 
     def resolve_command(
@@ -74,6 +75,16 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def _name_variables(command: click.Command, prefix: str) -> None:
+    """Let every option be set by a variable of its own name: `SEAL_VERIFY_MIN_GRADE` for `--min-grade`."""
+    for option in command.params:
+        if isinstance(option, click.Option):
+            option.envvar = f"{prefix}_{max(option.opts, key=len).lstrip('-')}".upper().replace("-", "_")
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            _name_variables(inner, f"{prefix}_{name}")
 
 
 @click.group(
