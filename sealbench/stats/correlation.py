@@ -157,7 +157,8 @@ def _reduced(pairs: Sequence[tuple[list[Fraction], list[Fraction]]]) -> list[_St
     """Ranks minus the least of their stratum, over the common divisor of that side in all strata."""
     sides = []
     for place in (0, 1):
-        moved = [[int(rank - min(pair[place])) for rank in pair[place]] for pair in pairs]
+        least = [min(pair[place]) for pair in pairs]
+        moved = [[int(rank - low) for rank in pair[place]] for pair, low in zip(pairs, least, strict=True)]
         divisor = reduce(gcd, (rank for own in moved for rank in own))
         sides.append([tuple(rank // divisor for rank in own) for own in moved])
     return [_Stratum(first, second) for first, second in zip(*sides, strict=True)]
