@@ -12,7 +12,16 @@ from sealbench.crypto import merkle
 from sealbench.crypto.derivation import secret_commitment
 from sealbench.errors import UsageError
 from sealbench.formats.base import FileHash, format_instant
-from sealbench.formats.battery import Baseline, Battery, BatteryKey, Block, Commitment, Item, Parameters
+from sealbench.formats.battery import (
+    Baseline,
+    Battery,
+    BatteryKey,
+    Block,
+    Commitment,
+    Item,
+    Parameters,
+    item_bytes,
+)
 from sealbench.publishing.publication import Publication, publish, read_registry, refuse_damage
 from sealbench.publishing.sealing import leaf_hashes, read_commitment, seal_battery
 from sealbench.store import Workspace
@@ -79,7 +88,8 @@ def commit_battery(
         if beacon is None:
             check_battery_name(workspace, name)
             save_secret(workspace, name, secret)
-        sealed = seal_battery(secret, Battery(name=name, items=tuple(items)), parameters)
+        plain = Battery(name=name, items=tuple(items)).to_bytes()
+        sealed = seal_battery(secret, name, plain, parameters)
         sealed_hash = publication.write(workspace.sealed(name), sealed.to_bytes())
         commitment = Commitment(
             **publication.identity(),
@@ -93,7 +103,7 @@ def commit_battery(
             secret_commitment=secret_commitment(secret).hex(),
             items=len(items),
             instances=len({item.instance for item in items}),
-            root=merkle.root(leaf_hashes(secret, items)).hex(),
+            root=merkle.root(leaf_hashes(secret, item_bytes(plain))).hex(),
             sealed=sealed_hash,
             baselines=baselines,
             supersedes=replaced,

@@ -24,6 +24,7 @@ from sealbench.formats.battery import (
     Parameters,
     SealedBattery,
     associated_data,
+    item_bytes,
 )
 from sealbench.store import Workspace
 
@@ -41,17 +42,17 @@ class OpenBattery:
     leaves: tuple[bytes, ...]
 
 
-def leaf_hashes(secret: bytes, items: Sequence[Item]) -> list[bytes]:
-    """The salted leaf hash of each item, in order (32 bytes each)."""
-    salts = ItemKeys(secret).salts(len(items))
-    return [merkle.leaf_hash(item.to_bytes(), salt) for item, salt in zip(items, salts, strict=True)]
+def leaf_hashes(secret: bytes, encoded: Sequence[bytes]) -> list[bytes]:
+    """The salted leaf hash of each item, from its canonical bytes, in order (32 bytes each)."""
+    salts = ItemKeys(secret).salts(len(encoded))
+    return [merkle.leaf_hash(item, salt) for item, salt in zip(encoded, salts, strict=True)]
 
 
-def seal_battery(secret: bytes, battery: Battery, parameters: Parameters) -> SealedBattery:
-    """The envelope of a battery; one K seals once."""
-    ciphertext = encryption.seal(secret, battery.to_bytes(), associated_data(battery.name, parameters))
+def seal_battery(secret: bytes, name: str, plain: bytes, parameters: Parameters) -> SealedBattery:
+    """The envelope of a battery's canonical bytes; one K seals once."""
+    ciphertext = encryption.seal(secret, plain, associated_data(name, parameters))
     return SealedBattery(
-        name=battery.name, cipher=encryption.CIPHER, ciphertext=base64.b64encode(ciphertext).decode()
+        name=name, cipher=encryption.CIPHER, ciphertext=base64.b64encode(ciphertext).decode()
     )
 
 
@@ -67,7 +68,7 @@ def unseal_battery(secret: bytes, sealed: SealedBattery, commitment: Commitment)
         raise CheckFailed(f"{name}: this key is not the one committed to", hint="restore the right key file")
     plain = encryption.unseal(secret, sealed.ciphertext_bytes(), associated_data(name, commitment.parameters))
     battery = Battery.from_bytes(plain, f"{name} (decrypted)")
-    leaves = leaf_hashes(secret, battery.items)
+    leaves = leaf_hashes(secret, item_bytes(plain))
     if merkle.root(leaves).hex() != commitment.root:
         raise CheckFailed(f"{name}: the decrypted items do not have the committed root", hint="seal verify")
     return OpenBattery(commitment, battery.items, secret, tuple(leaves))

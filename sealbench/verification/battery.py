@@ -17,6 +17,7 @@ from sealbench.formats.battery import (
     FamilyParameters,
     SealedBattery,
     associated_data,
+    item_bytes,
 )
 from sealbench.publishing.sealing import leaf_hashes, parent_of
 from sealbench.verification.certificates import certify, missing_families
@@ -123,7 +124,7 @@ def check_opening(
     if encryption.unseal(secret, sealed.ciphertext_bytes(), associated) != battery_bytes:
         raise CertificateFailed("the ciphertext holds another battery than the published one")
     items = parse_again(memo, Battery, battery_bytes, f"batteries/{name}/battery.json").items
-    if merkle.root(leaf_hashes(secret, items)).hex() != commitment.root:
+    if merkle.root(leaf_hashes(secret, item_bytes(battery_bytes))).hex() != commitment.root:
         raise CertificateFailed("the published items do not give the committed root")
     counts = (len(items), len({item.instance for item in items}))
     if counts != (commitment.items, commitment.instances):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sealbench.crypto import merkle
 from sealbench.errors import CertificateFailed, SealError, UsageError
-from sealbench.formats.battery import Battery, BatteryKey, Commitment
+from sealbench.formats.battery import Battery, BatteryKey, Commitment, item_bytes
 from sealbench.publishing.sealing import leaf_hashes, select_indices
 from sealbench.verification.evidence import Evidence, parse_again
 from sealbench.verification.memo import Memo
@@ -55,7 +55,7 @@ def check_selection(
     chosen = tuple(items[index] for index in indices)
     if Battery(name=commitment.name, items=chosen).to_bytes() != battery_bytes:
         raise CertificateFailed(f"the parameters choose other items of {parent} than the published ones")
-    leaves = leaf_hashes(secret, items)
+    leaves = leaf_hashes(secret, item_bytes(parent_bytes))
     if merkle.root([leaves[index] for index in indices]).hex() != commitment.root:
         raise CertificateFailed("the items chosen do not give the committed root")
     counts = (len(chosen), len({item.instance for item in chosen}))

@@ -71,7 +71,7 @@ def test_rows_placed_by_hand_are_found(seal: Seal, tmp_path: Path) -> None:
     ):
         changed = Battery(name="own", items=items).to_bytes()
         # Even with a root and an envelope that fit, K gives another order.
-        assert merkle.root(leaf_hashes(secret, items)).hex() != commitment.root
+        assert merkle.root(leaf_hashes(secret, [item.to_bytes() for item in items])).hex() != commitment.root
         with pytest.raises(CertificateFailed):
             check_imported_order(Memo(), commitment, secret, changed)
     assert isinstance(commitment, Commitment)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from sealbench.testing.calendar import CalendarServer
 from sealbench.verification.policy import Policy
 from sealbench.verification.tree import PublicTree
 from sealbench.verification.verifier import Verifier
+from tests.conftest import Seal
 
 # The builder and the forger are shared with the unit tests of verification.
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "verification"))
@@ -36,6 +39,35 @@ def stranger(tmp_path_factory: pytest.TempPathFactory) -> PublicTree:
 @pytest.fixture(scope="session")
 def verifier() -> Verifier:
     return Verifier(Policy(network="regtest"))
+
+
+@pytest.fixture
+def beacon_root(seal: Seal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of a workspace with a battery drawn from a beacon block, everything anchored."""
+    from sealbench.stages.init import init
+
+    with CalendarServer() as calendar:
+        calendar.mine(5)
+        root = tmp_path / "w"
+        init(root, network="regtest", calendars=(calendar.url,), explorers=(calendar.url,))
+        monkeypatch.chdir(root)
+        announced = seal("create", "primality", "--name", "later", "--per-class", "4", "--beacon", "+30")
+        assert announced.code == 0, announced.err
+        calendar.mine()
+        assert seal("upgrade").code == 0
+        calendar.chain.mine(40)
+        assert seal("upgrade").code == 0
+        drawn = seal("create", "--from-draft", "later")
+        assert drawn.code == 0, drawn.err
+        calendar.mine()
+        assert seal("upgrade").code == 0
+        yield root
+
+
+@pytest.fixture
+def beacon(beacon_root: Path) -> PublicTree:
+    """A battery drawn from a beacon block, everything anchored."""
+    return PublicTree.from_folder(beacon_root)
 
 
 @pytest.fixture

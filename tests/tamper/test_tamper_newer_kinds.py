@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ from sealbench.formats.base import FileHash
 from sealbench.formats.registry import PublicFiles
 from sealbench.publishing.sealing import open_battery
 from sealbench.store import FILES, Workspace
-from sealbench.testing.calendar import CalendarServer
 from sealbench.verification.policy import Policy
 from sealbench.verification.tree import PublicTree
 from sealbench.verification.verifier import Verifier
@@ -54,29 +52,6 @@ def derived(seal: Seal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publ
     done = seal("reveal", "whole", "--item", item.id, "--yes", "--no-stamp")
     assert done.code == 0, done.err
     return PublicTree.from_folder(tmp_path)
-
-
-@pytest.fixture
-def beacon(seal: Seal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PublicTree]:
-    """A battery drawn from a beacon block, everything anchored."""
-    from sealbench.stages.init import init
-
-    with CalendarServer() as calendar:
-        calendar.mine(5)
-        root = tmp_path / "w"
-        init(root, network="regtest", calendars=(calendar.url,), explorers=(calendar.url,))
-        monkeypatch.chdir(root)
-        announced = seal("create", "primality", "--name", "later", "--per-class", "4", "--beacon", "+30")
-        assert announced.code == 0, announced.err
-        calendar.mine()
-        assert seal("upgrade").code == 0
-        calendar.chain.mine(40)
-        assert seal("upgrade").code == 0
-        drawn = seal("create", "--from-draft", "later")
-        assert drawn.code == 0, drawn.err
-        calendar.mine()
-        assert seal("upgrade").code == 0
-        yield PublicTree.from_folder(root)
 
 
 def _flip(tree: PublicTree, verifier: Verifier, path: str, positions: list[int]) -> Counter[str]:

@@ -195,8 +195,8 @@ def make_batteries() -> None:
         Item.from_value({**item, "id": keys.item_id(index)}) for index, item in enumerate(SAMPLE_ITEMS)
     )
     battery = Battery(name="sample", items=items)
-    sealed = seal_battery(SECRET, battery, parameters)
-    leaves = leaf_hashes(SECRET, items)
+    sealed = seal_battery(SECRET, "sample", battery.to_bytes(), parameters)
+    leaves = leaf_hashes(SECRET, [item.to_bytes() for item in items])
     root = merkle.root(leaves).hex()
     good = {
         "key.json": BatteryKey(name="sample", secret=SECRET.hex()).to_bytes(),

@@ -12,11 +12,14 @@ from sealbench.crypto import canonical
 from sealbench.crypto.digest import join_parts, sha256_hex
 from sealbench.errors import FormatError
 from sealbench.formats.battery import (
+    Battery,
     BatteryKey,
     Commitment,
+    Item,
     Parameters,
     SealedBattery,
     associated_data,
+    item_bytes,
 )
 from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.registry import NO_LINE, Checkpoint, Registry
@@ -182,3 +185,14 @@ def test_censored_lost_and_missing(end: str, answer: str, censored: bool, lost: 
     line = LogLine.from_value(value)
     assert (line.censored, line.lost, line.missing) == (censored, lost, missing)
     assert line.key == (line.item, line.endpoint, line.cap, line.repeat)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_items_are_cut_out_of_a_batterys_bytes(count: int) -> None:
+    """Whatever stands in their texts: each item's own encoding, to the byte."""
+    texts = ('},{"answer":"', "Ist 7 prim? […] \U0001f9ee \\")
+    params = {"deeper": [{"answer": []}, {}], "text": "]"}
+    first = value_of(Battery)["items"][0]
+    items = tuple(Item.from_value({**first, "prompt": text, "params": params}) for text in texts[:count])
+    battery = Battery(name="sample", items=items)
+    assert item_bytes(battery.to_bytes()) == [item.to_bytes() for item in items]

@@ -132,7 +132,7 @@ def _envelope(folder: Path, expect: Expect) -> Expect:
     associated = associated_data(envelope.name, Parameters.from_bytes(parameters))
     if encryption.unseal(secret, envelope.ciphertext_bytes(), associated) != battery:
         raise Differs("another battery")
-    leaves = leaf_hashes(secret, Battery.from_bytes(battery).items)
+    leaves = leaf_hashes(secret, [item.to_bytes() for item in Battery.from_bytes(battery).items])
     if merkle.root(leaves).hex() != expect["root"]:
         raise Differs("another root")
     return {

@@ -39,10 +39,10 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def test_sealing_again_gives_the_committed_bytes() -> None:
-    assert seal_battery(KEY.secret_bytes(), BATTERY, COMMITMENT.parameters) == SEALED
+    assert seal_battery(KEY.secret_bytes(), "mixed", BATTERY.to_bytes(), COMMITMENT.parameters) == SEALED
     opened = unseal_battery(KEY.secret_bytes(), SEALED, COMMITMENT)
     assert (opened.items, opened.secret) == (BATTERY.items, KEY.secret_bytes())
-    assert list(opened.leaves) == leaf_hashes(KEY.secret_bytes(), BATTERY.items)
+    assert list(opened.leaves) == leaf_hashes(KEY.secret_bytes(), [item.to_bytes() for item in BATTERY.items])
     assert len(opened.leaves) == COMMITMENT.items
 
 
@@ -61,7 +61,7 @@ def test_another_key_is_refused() -> None:
 def test_items_of_another_root_are_refused_although_they_decrypt() -> None:
     """The cipher binds no content: what opens must still have the committed root."""
     other = Battery(name="mixed", items=BATTERY.items[::-1])
-    sealed = seal_battery(KEY.secret_bytes(), other, COMMITMENT.parameters)
+    sealed = seal_battery(KEY.secret_bytes(), "mixed", other.to_bytes(), COMMITMENT.parameters)
     with pytest.raises(CheckFailed, match="do not have the committed root"):
         unseal_battery(KEY.secret_bytes(), sealed, COMMITMENT)
 

@@ -15,6 +15,7 @@ from sealbench.crypto.digest import sha256_hex
 from sealbench.crypto.signature import AuthorKey
 from sealbench.formats.base import FileHash, Record
 from sealbench.formats.battery import Commitment
+from sealbench.formats.draft import Draft
 from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.registry import NO_LINE, Checkpoint, PublicFiles, RegistryLine
 from sealbench.formats.report import Report
@@ -24,7 +25,12 @@ from sealbench.verification.roles import Kind, role_of, run_of
 from sealbench.verification.tree import PublicTree
 
 Change = Callable[[dict[str, bytes]], None]
-_SIGNED: dict[Kind, type[Record]] = {"commitment": Commitment, "plan": Preregistration, "run": Run}
+_SIGNED: dict[Kind, type[Record]] = {
+    "commitment": Commitment,
+    "draft": Draft,
+    "plan": Preregistration,
+    "run": Run,
+}
 
 
 def relist(tree: PublicTree) -> PublicTree:
@@ -136,7 +142,7 @@ def _rewrite_file(
             "registry_size": size,
             "registry_head": hashes[size - 1],
         }
-        for field in ("sealed", "commitment", "plan", "supersedes"):
+        for field in ("sealed", "draft", "commitment", "plan", "supersedes"):
             named = getattr(document, field, None)
             if isinstance(named, FileHash) and named.path in files:
                 update[field] = FileHash(path=named.path, sha256=sha256_hex(files[named.path]))
