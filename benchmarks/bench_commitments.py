@@ -75,7 +75,7 @@ def main() -> None:
         start = time.perf_counter()
         entries = open_items(battery, [count // 3])
         made = 1000 * (time.perf_counter() - start)
-        print(f"one inclusion proof made:          {made:.1f} ms, hashing the tree")
+        print(f"one inclusion proof made:          {made:.1f} ms, the battery being open")
         start = time.perf_counter()
         check_opened(entries, count, created.commitment.root)
         print(f"one inclusion proof checked:       {1000 * (time.perf_counter() - start):.3f} ms")
@@ -88,7 +88,7 @@ def main() -> None:
         start = time.perf_counter()
         check_opening(Memo(), "large", *contents)
         print(f"verified after reveal:             {time.perf_counter() - start:.2f} s")
-        if merkle.root(battery.leaves).hex() != created.commitment.root:
+        if battery.tree.root.hex() != created.commitment.root:
             raise SystemExit("the opened battery has another root")
 
 

@@ -26,33 +26,54 @@ def node_hash(left: bytes, right: bytes) -> bytes:
     return sha256(b"\x01" + left + right)
 
 
+class Tree:
+    """The tree over these leaf hashes (32 bytes each), hashed once: its root and any leaf's audit path.
+
+    RFC 6962 splits at the largest power of two below n, which is the same tree as pairing each level
+    from the left and lifting an odd last node unchanged.
+    """
+
+    def __init__(self, leaves: Sequence[bytes]) -> None:
+        level = tuple(leaves)
+        levels = [level]
+        while len(level) > 1:
+            lifted = level[-1:] if len(level) % 2 else ()
+            paired = (node_hash(level[i], level[i + 1]) for i in range(0, len(level) - 1, 2))
+            level = (*paired, *lifted)
+            levels.append(level)
+        self._levels = levels
+
+    @property
+    def leaves(self) -> tuple[bytes, ...]:
+        """The leaf hashes, in order."""
+        return self._levels[0]
+
+    @property
+    def root(self) -> bytes:
+        """Merkle tree hash (32 bytes); SHA-256 of nothing for a tree without leaves."""
+        return self._levels[-1][0] if self.leaves else EMPTY_ROOT
+
+    def inclusion_proof(self, index: int) -> list[bytes]:
+        """Audit path of leaf `index`, from the leaf's level up (RFC 6962 section 2.1.1).
+
+        Raises
+        ------
+        IndexError : no such leaf.
+        """
+        if not 0 <= index < len(self.leaves):
+            raise IndexError(f"a leaf index outside 0..{len(self.leaves) - 1}")
+        path = []
+        for level in self._levels[:-1]:
+            sibling = index ^ 1
+            if sibling < len(level):
+                path.append(level[sibling])
+            index >>= 1
+        return path
+
+
 def root(leaves: Sequence[bytes]) -> bytes:
-    """Merkle tree hash of these leaf hashes, in order (32 bytes); SHA-256 of nothing for none.
-
-    RFC 6962 splits at the largest power of two below n, which is the same tree as pairing each
-    level from the left and lifting an odd last node unchanged.
-    """
-    if not leaves:
-        return EMPTY_ROOT
-    return _levels(leaves)[-1][0]
-
-
-def inclusion_proof(leaves: Sequence[bytes], index: int) -> list[bytes]:
-    """Audit path of leaf `index`, from the leaf's level up (RFC 6962 section 2.1.1).
-
-    Raises
-    ------
-    IndexError : no such leaf.
-    """
-    return inclusion_proofs(leaves, [index])[0]
-
-
-def inclusion_proofs(leaves: Sequence[bytes], indices: Sequence[int]) -> list[list[bytes]]:
-    """Audit paths of several leaves; the tree is hashed once."""
-    if any(not 0 <= index < len(leaves) for index in indices):
-        raise IndexError(f"a leaf index outside 0..{len(leaves) - 1}")
-    levels = _levels(leaves)
-    return [_path(levels, index) for index in indices]
+    """Merkle tree hash of these leaf hashes, in order (32 bytes)."""
+    return Tree(leaves).root
 
 
 def verify_inclusion(leaf: bytes, index: int, size: int, path: Sequence[bytes], expected: bytes) -> None:
@@ -80,25 +101,3 @@ def verify_inclusion(leaf: bytes, index: int, size: int, path: Sequence[bytes], 
         last >>= 1
     if last != 0 or node != expected:
         raise ProofFailed("inclusion proof: the path does not lead to the committed root")
-
-
-def _levels(leaves: Sequence[bytes]) -> list[list[bytes]]:
-    level = list(leaves)
-    levels = [level]
-    while len(level) > 1:
-        paired = [node_hash(level[i], level[i + 1]) for i in range(0, len(level) - 1, 2)]
-        if len(level) % 2:
-            paired.append(level[-1])
-        level = paired
-        levels.append(level)
-    return levels
-
-
-def _path(levels: Sequence[Sequence[bytes]], index: int) -> list[bytes]:
-    path = []
-    for level in levels[:-1]:
-        sibling = index ^ 1
-        if sibling < len(level):
-            path.append(level[sibling])
-        index >>= 1
-    return path

@@ -33,13 +33,13 @@ from sealbench.store import Workspace
 class OpenBattery:
     """A battery of this workspace with its secret: commitment, items in sealed order, K.
 
-    `leaves` are the hashes of the tree's leaves in the same order (32 bytes each).
+    `tree` is over the items' leaves in the same order.
     """
 
     commitment: Commitment
     items: tuple[Item, ...]
     secret: bytes
-    leaves: tuple[bytes, ...]
+    tree: merkle.Tree
 
 
 def leaf_hashes(secret: bytes, encoded: Sequence[bytes]) -> list[bytes]:
@@ -68,10 +68,10 @@ def unseal_battery(secret: bytes, sealed: SealedBattery, commitment: Commitment)
         raise CheckFailed(f"{name}: this key is not the one committed to", hint="restore the right key file")
     plain = encryption.unseal(secret, sealed.ciphertext_bytes(), associated_data(name, commitment.parameters))
     battery = Battery.from_bytes(plain, f"{name} (decrypted)")
-    leaves = leaf_hashes(secret, item_bytes(plain))
-    if merkle.root(leaves).hex() != commitment.root:
+    tree = merkle.Tree(leaf_hashes(secret, item_bytes(plain)))
+    if tree.root.hex() != commitment.root:
         raise CheckFailed(f"{name}: the decrypted items do not have the committed root", hint="seal verify")
-    return OpenBattery(commitment, battery.items, secret, tuple(leaves))
+    return OpenBattery(commitment, battery.items, secret, tree)
 
 
 def select_indices(items: Sequence[Item], families: Sequence[FamilyParameters]) -> list[int]:
@@ -184,7 +184,7 @@ def _open_derived(commitment: Commitment, parent: OpenBattery) -> OpenBattery:
     if named is None or named.sha256 != parent.commitment.digest():
         raise CheckFailed(f"{name} is derived from another {parent.commitment.name}", hint="seal verify")
     indices = select_indices(parent.items, commitment.parameters.families)
-    leaves = tuple(parent.leaves[index] for index in indices)
-    if merkle.root(leaves).hex() != commitment.root:
+    tree = merkle.Tree([parent.tree.leaves[index] for index in indices])
+    if tree.root.hex() != commitment.root:
         raise CheckFailed(f"{name}: the parent's items do not have the committed root", hint="seal verify")
-    return OpenBattery(commitment, tuple(parent.items[index] for index in indices), parent.secret, leaves)
+    return OpenBattery(commitment, tuple(parent.items[index] for index in indices), parent.secret, tree)

@@ -65,7 +65,7 @@ def derive(
             secret_commitment=opened.commitment.secret_commitment,
             items=len(items),
             instances=len({item.instance for item in items}),
-            root=merkle.root([opened.leaves[index] for index in indices]).hex(),
+            root=merkle.root([opened.tree.leaves[index] for index in indices]).hex(),
             sealed=opened.commitment.sealed,
             baselines=own_baselines(items),
             supersedes=replaced,
@@ -160,8 +160,11 @@ def prove_subset(
 
 def _shared_leaves(parent: OpenBattery, derived: Commitment) -> tuple[SharedLeaf, ...]:
     indices = select_indices(parent.items, derived.parameters.families)
-    paths = merkle.inclusion_proofs(parent.leaves, indices)
     return tuple(
-        SharedLeaf(leaf=parent.leaves[index].hex(), index=index, path=tuple(step.hex() for step in path))
-        for index, path in zip(indices, paths, strict=True)
+        SharedLeaf(
+            leaf=parent.tree.leaves[index].hex(),
+            index=index,
+            path=tuple(step.hex() for step in parent.tree.inclusion_proof(index)),
+        )
+        for index in indices
     )

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from sealbench import store
 from sealbench.clock import Clock, system_clock
-from sealbench.crypto import merkle
 from sealbench.crypto.derivation import ItemKeys
 from sealbench.errors import UsageError
 from sealbench.formats.battery import Item
@@ -132,16 +131,14 @@ def reveal(workspace: Workspace, chosen: ToReveal, *, clock: Clock = system_cloc
 
 
 def open_items(battery: OpenBattery, indices: Sequence[int]) -> tuple[OpenedItem, ...]:
-    """Items with salt and path, in ascending order of their index; the tree is hashed once."""
-    ordered = sorted(indices)
+    """Items with salt and path, in ascending order of their index."""
     keys = ItemKeys(battery.secret)
-    paths = merkle.inclusion_proofs(battery.leaves, ordered)
     return tuple(
         OpenedItem(
             index=index,
             item=battery.items[index],
             salt=keys.salt(index).hex(),
-            path=tuple(step.hex() for step in path),
+            path=tuple(step.hex() for step in battery.tree.inclusion_proof(index)),
         )
-        for index, path in zip(ordered, paths, strict=True)
+        for index in sorted(indices)
     )

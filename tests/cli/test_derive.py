@@ -75,7 +75,7 @@ def test_a_derived_battery_is_the_first_of_each_class_and_kind(seal: Seal, works
                 expected.append(item)
     # An instance's second wording may come before another's first: order is the parent's.
     assert list(part.items) == [item for item in whole.items if item in expected]
-    assert set(part.leaves) < set(whole.leaves)
+    assert set(part.tree.leaves) < set(whole.tree.leaves)
     assert Counter(item.wording for item in part.items) == {"plain": 4, "letters": 4}
     result = verified(workspace)
     assert result.verdict == "ok_except_time", result.failures

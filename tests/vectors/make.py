@@ -147,7 +147,7 @@ def make_merkle() -> None:
         {"kind": "merkle_roots", "valid": True, "leaves": CT_LEAVES, "roots": CT_ROOTS},
     )
     for index, size, path in CT_PATHS:
-        if [step.hex() for step in merkle.inclusion_proof(leaves[:size], index)] != path:
+        if [step.hex() for step in merkle.Tree(leaves[:size]).inclusion_proof(index)] != path:
             raise SystemExit("a published RFC 6962 path does not come out")
         inclusion(f"merkle/rfc6962_path_{index}_of_{size}", leaves[index], index, size, path, roots[size])
     index, size, path = CT_PATHS[2]
@@ -168,7 +168,7 @@ def make_merkle() -> None:
 def path_of_node(leaves: list[bytes]) -> list[str]:
     """The path of the first pair's node in the tree of eight, as if the tree had four leaves."""
     pairs = [merkle.node_hash(leaves[i], leaves[i + 1]) for i in range(0, 8, 2)]
-    return [step.hex() for step in merkle.inclusion_proof(pairs, 0)]
+    return [step.hex() for step in merkle.Tree(pairs).inclusion_proof(0)]
 
 
 def flip(text: str) -> str:
@@ -227,7 +227,7 @@ def make_batteries() -> None:
             raise SystemExit(f"envelope/{name}: nothing was changed")
         case(f"envelope/{name}", {**facts, "valid": False, "step": step}, {**good, file: data})
     proof = {"salt": keys.salt(1).hex(), "index": 1, "size": len(items), "root": root}
-    steps = [step.hex() for step in merkle.inclusion_proof(leaves, 1)]
+    steps = [step.hex() for step in merkle.Tree(leaves).inclusion_proof(1)]
     opened = {"kind": "opened_item", "valid": True, **proof, "path": steps}
     case("envelope/opened_item", opened, {"item.json": items[1].to_bytes()})
     other = {**opened, "valid": False, "step": 6, "salt": keys.salt(2).hex()}

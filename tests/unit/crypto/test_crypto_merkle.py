@@ -43,7 +43,7 @@ def test_a_salt_stands_before_the_data() -> None:
 def test_a_proof_holds_for_its_leaf_and_place_alone(leaves: list[bytes], data: st.DataObject) -> None:
     size, root = len(leaves), merkle.root(leaves)
     index = data.draw(st.integers(0, size - 1))
-    path = merkle.inclusion_proof(leaves, index)
+    path = merkle.Tree(leaves).inclusion_proof(index)
     merkle.verify_inclusion(leaves[index], index, size, path, root)
     other = data.draw(st.integers(0, size - 1))
     if leaves[other] != leaves[index]:
@@ -56,7 +56,7 @@ def test_a_proof_holds_for_its_leaf_and_place_alone(leaves: list[bytes], data: s
 @given(LEAVES, st.data())
 def test_every_changed_bit_of_a_proof_is_caught(leaves: list[bytes], data: st.DataObject) -> None:
     index = data.draw(st.integers(0, len(leaves) - 1))
-    path = merkle.inclusion_proof(leaves, index)
+    path = merkle.Tree(leaves).inclusion_proof(index)
     whole = bytearray(b"".join([leaves[index], *path, merkle.root(leaves)]))
     position = data.draw(st.integers(0, len(whole) - 1))
     whole[position] ^= 1 << data.draw(st.integers(0, 7))
@@ -68,8 +68,8 @@ def test_every_changed_bit_of_a_proof_is_caught(leaves: list[bytes], data: st.Da
 def test_all_places_and_sizes_up_to_thirty_three() -> None:
     leaves = [merkle.leaf_hash(bytes([number])) for number in range(33)]
     for size in range(1, 34):
-        root = merkle.root(leaves[:size])
-        paths = merkle.inclusion_proofs(leaves[:size], range(size))
+        tree = merkle.Tree(leaves[:size])
+        root, paths = tree.root, [tree.inclusion_proof(index) for index in range(size)]
         for index, path in enumerate(paths):
             merkle.verify_inclusion(leaves[index], index, size, path, root)
             for bent in (path[:-1], [*path, bytes(32)], path[::-1]):
@@ -87,7 +87,7 @@ def test_a_place_outside_the_tree_is_refused(index: int, size: int) -> None:
 @pytest.mark.parametrize("index", [-1, 3])
 def test_no_proof_is_made_for_a_leaf_that_is_not_there(index: int) -> None:
     with pytest.raises(IndexError, match=r"outside 0\.\.2"):
-        merkle.inclusion_proof([bytes(32)] * 3, index)
+        merkle.Tree([bytes(32)] * 3).inclusion_proof(index)
 
 
 def test_a_node_cannot_pass_as_a_leaf() -> None:

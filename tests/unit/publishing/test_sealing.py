@@ -42,8 +42,10 @@ def test_sealing_again_gives_the_committed_bytes() -> None:
     assert seal_battery(KEY.secret_bytes(), "mixed", BATTERY.to_bytes(), COMMITMENT.parameters) == SEALED
     opened = unseal_battery(KEY.secret_bytes(), SEALED, COMMITMENT)
     assert (opened.items, opened.secret) == (BATTERY.items, KEY.secret_bytes())
-    assert list(opened.leaves) == leaf_hashes(KEY.secret_bytes(), [item.to_bytes() for item in BATTERY.items])
-    assert len(opened.leaves) == COMMITMENT.items
+    assert list(opened.tree.leaves) == leaf_hashes(
+        KEY.secret_bytes(), [item.to_bytes() for item in BATTERY.items]
+    )
+    assert len(opened.tree.leaves) == COMMITMENT.items
 
 
 def test_a_workspaces_battery_is_opened(workspace: Workspace) -> None:
