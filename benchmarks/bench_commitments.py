@@ -14,7 +14,6 @@ import time
 from pathlib import Path
 
 from sealbench.clock import system_clock
-from sealbench.crypto import merkle
 from sealbench.crypto.derivation import ItemKeys, instance_id, new_secret
 from sealbench.formats.battery import Battery, BatteryKey, FamilyParameters, Item, Parameters
 from sealbench.formats.reveal import check_opened

@@ -85,8 +85,8 @@ PublicPath = Annotated[
 
 
 @contextmanager
-def _no_collection(size: int) -> Iterator[None]:
-    """Hold the cycle collector while a large file is parsed: it would search what is only growing."""
+def collector_held(size: int) -> Iterator[None]:
+    """Hold the cycle collector while a large file (bytes) is read: it would search what is only growing."""
     if size < _LARGE or not gc.isenabled():
         yield
         return
@@ -123,7 +123,7 @@ class Record(BaseModel):
         FormatError : not JSON, outside the canonical profile, a field missing, unknown or of the
             wrong type, or bytes that differ from their own re-encoding.
         """
-        with _no_collection(len(data)):
+        with collector_held(len(data)):
             value = canonical.decode(data, name)
             record = cls.from_value(value, name)
             same = record.to_value() == value

@@ -9,7 +9,7 @@ from __future__ import annotations
 from sealbench.crypto import encryption, merkle
 from sealbench.crypto.derivation import secret_commitment
 from sealbench.errors import CertificateFailed, SealError, UsageError
-from sealbench.formats.base import parse_instant
+from sealbench.formats.base import collector_held, parse_instant
 from sealbench.formats.battery import (
     Battery,
     BatteryKey,
@@ -124,7 +124,9 @@ def check_opening(
     if encryption.unseal(secret, sealed.ciphertext_bytes(), associated) != battery_bytes:
         raise CertificateFailed("the ciphertext holds another battery than the published one")
     items = parse_again(memo, Battery, battery_bytes, f"batteries/{name}/battery.json").items
-    if merkle.root(leaf_hashes(secret, item_bytes(battery_bytes))).hex() != commitment.root:
+    with collector_held(len(battery_bytes)):
+        root = merkle.root(leaf_hashes(secret, item_bytes(battery_bytes)))
+    if root.hex() != commitment.root:
         raise CertificateFailed("the published items do not give the committed root")
     counts = (len(items), len({item.instance for item in items}))
     if counts != (commitment.items, commitment.instances):

@@ -11,7 +11,13 @@ import pytest
 
 from sealbench.crypto import encryption
 from sealbench.errors import CheckFailed, FormatError, MissingKey, UsageError
-from sealbench.formats.battery import Battery, BatteryKey, Commitment, SealedBattery, associated_data
+from sealbench.formats.battery import (
+    Battery,
+    BatteryKey,
+    Commitment,
+    SealedBattery,
+    associated_data,
+)
 from sealbench.publishing.sealing import (
     leaf_hashes,
     open_battery,
