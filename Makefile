@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEMO   := demo
 
-.PHONY: demo test check docs bench slow tamper test-regtest test-llm clean lock
+.PHONY: demo test check docs bench slow tamper test-regtest test-llm test-inspect clean lock
 
 demo: $(READY)
 	rm -rf $(DEMO)
@@ -57,6 +57,16 @@ $(LLM)/.ready:
 	$(LLM)/bin/python -m pip install --quiet --disable-pip-version-check "llama-cpp-python[server]==0.3.36"
 	touch $@
 
+# Inspect AI itself, in an environment of its own: a sealed battery as its task, its log audited.
+INSPECT := .venv-inspect
+test-inspect: $(READY) $(INSPECT)/.ready
+	INSPECT_PYTHON=$(CURDIR)/$(INSPECT)/bin/python $(BIN)/python -m pytest -rs -m integration tests/integration/test_inspect.py
+
+$(INSPECT)/.ready: pyproject.toml
+	test -x $(INSPECT)/bin/python || $(PYTHON) -m venv $(INSPECT)
+	$(INSPECT)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[inspect]' openai pandas polars
+	touch $@
+
 bench: $(READY)
 	for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
@@ -73,5 +83,5 @@ $(READY): requirements.lock pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) $(LLM) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LLM) $(INSPECT) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

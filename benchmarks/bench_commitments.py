@@ -18,9 +18,8 @@ from sealbench.crypto.derivation import ItemKeys, instance_id, new_secret
 from sealbench.formats.battery import Battery, BatteryKey, FamilyParameters, Item, Parameters
 from sealbench.formats.reveal import check_opened
 from sealbench.publishing.committing import commit_battery
-from sealbench.publishing.sealing import open_battery
+from sealbench.publishing.sealing import open_battery, open_items
 from sealbench.stages.init import init
-from sealbench.stages.reveal import open_items
 from sealbench.verification.battery import check_opening
 from sealbench.verification.memo import Memo
 

@@ -12,9 +12,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from sealbench.analysis.audit_caps import curve, safe
+from sealbench.analysis.audit_caps import costs_of, curve, safe
 from sealbench.analysis.audit_classes import Classes, classes_of
 from sealbench.analysis.audit_cuts import Cuts, counts_of, find_cuts
+from sealbench.analysis.audit_frame import GroupRows
 from sealbench.analysis.audit_result import (
     ASYMMETRIC,
     CANNOT_TELL,
@@ -52,12 +53,14 @@ def audit_tables(
     options: AuditOptions,
     files: Sequence[tuple[str, str, int]],
     notes: Sequence[str],
+    *,
+    keep_rows: bool = False,
 ) -> Audit:
-    """The whole audit.
+    """The whole audit; with `keep_rows` the groups keep their responses.
 
     Raises UsageError if a class named first is in no group.
     """
-    groups = [_group(table, options) for table in tables]
+    groups = [_group(table, options, keep_rows) for table in tables]
     if options.class1 is not None and not any(options.class1 in group.classes for group in groups):
         seen = sorted({name for group in groups for name in group.classes})
         raise UsageError(
@@ -68,7 +71,7 @@ def audit_tables(
     return Audit(tuple(ordered), reversals(groups), tuple(files), tuple(notes), options.alpha)
 
 
-def _group(table: GroupTable, options: AuditOptions) -> Group:
+def _group(table: GroupTable, options: AuditOptions, keep_rows: bool) -> Group:
     cuts = find_cuts(table, options.cap is not None)
     classes = classes_of(table, options.classes)
     item, labels = table.item(), classes.labels
@@ -100,15 +103,19 @@ def _group(table: GroupTable, options: AuditOptions) -> Group:
         scores=policies(table, cuts, np.ones(len(item), dtype=bool)),
         class_scores={name: policies(table, cuts, rows[name]) for name in labels},
         curve=curve(table, cuts, classes, options.class1, options.alternative) if len(labels) > 1 else None,
+        costs=costs_of(table, cuts, classes),
         safe_cap=safe_cap,
         safe_cap_reason=why,
         warnings=(*cuts.remarks, *warnings_of(table, classes, options.classes.name)),
+        rows=GroupRows(table, cuts, classes) if keep_rows else None,
     )
 
 
 def _reason(cuts: Cuts, classes: Classes, test: Test | None, happened: bool, measure: str) -> str:
     """Why nothing was tested, or what the log cannot show; empty where neither applies."""
     judged, text = bool(np.any(cuts.judged)), bool(np.any(cuts.text_known))
+    if np.all(cuts.missing):
+        return f"all {len(cuts.missing)} calls failed, so there is no response to look at"
     if not judged and not text:
         return (
             "this log records neither stop reasons, token counts with a cap, nor response texts: whether "

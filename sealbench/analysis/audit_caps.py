@@ -6,7 +6,7 @@ import numpy as np
 
 from sealbench.analysis.audit_classes import Classes
 from sealbench.analysis.audit_cuts import Cuts, Flags
-from sealbench.analysis.audit_result import CapPoint, Curve
+from sealbench.analysis.audit_result import CapPoint, Costs, Curve
 from sealbench.analysis.audit_table import GroupTable, Ints
 from sealbench.analysis.audit_tests import item_test
 from sealbench.stats.caps import max_over_caps
@@ -17,6 +17,7 @@ _ROUND = [digit * 10**power for power in range(1, 7) for digit in (1, 2, 3, 5)]
 _MOST_POINTS = 12
 _MOST_ITEMS = 2000  # of a test over all caps, which takes the product of both class sizes
 _MOST_COSTS = 500  # per class, evenly spaced, for the tolerance bound
+_MOST_DRAWN = 400  # token counts per class that a figure shows
 _FEWEST = 4  # responses of either class that a cap must spare and cut to be worth a line
 
 
@@ -93,3 +94,23 @@ def safe(table: GroupTable, cuts: Cuts, classes: Classes) -> tuple[int | None, s
         return None, "no classes"
     found = safe_cap(costs)
     return (None if found.cap is None else int(found.cap)), found.reason
+
+
+def costs_of(table: GroupTable, cuts: Cuts, classes: Classes) -> dict[str, Costs]:
+    """Per class its sorted token counts, thinned evenly where there are many; no entry without any."""
+    tokens, kind = table.tokens(), classes.item_class[table.item()]
+    found = {}
+    for place, name in enumerate(classes.labels):
+        rows = np.flatnonzero((tokens >= 0) & ~cuts.missing & (kind == place))
+        if not len(rows):
+            continue
+        rows = rows[np.lexsort((cuts.cut[rows], tokens[rows]))]
+        shown = rows
+        if len(rows) > _MOST_DRAWN:
+            shown = rows[np.linspace(0, len(rows) - 1, _MOST_DRAWN).round().astype(int)]
+        found[name] = Costs(
+            tuple(int(value) for value in tokens[shown]),
+            tuple(bool(value) for value in cuts.cut[shown]),
+            len(rows),
+        )
+    return found

@@ -6,10 +6,16 @@ Plain frozen records with exact numbers; `sealbench.render.audit` writes them as
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
 
 from sealbench.stats.pvalue import PValue
+
+if TYPE_CHECKING:
+    from sealbench.analysis.audit_frame import GroupRows
+
+FrameLibrary = Literal["pandas", "polars"]
 
 ASYMMETRIC = "asymmetric"
 NOT_SHOWN = "not shown"
@@ -89,6 +95,18 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Costs:
+    """Token counts of one class, sorted; where there are many, some of them, evenly spaced, out of `of`.
+
+    cut : per token count whether the response was cut there, so that its cost is only known to be larger.
+    """
+
+    tokens: tuple[int, ...]
+    cut: tuple[bool, ...]
+    of: int
+
+
+@dataclass(frozen=True)
 class Test:
     """The item-level test of a group.
 
@@ -116,6 +134,8 @@ class Group:
     """One model on one task at one cap.
 
     `cap_source` is "log", "option", "inferred" or "" (unknown). `class_field` says where classes came from.
+    `costs` hold the token counts by class, for figures; none without token counts.
+    `rows` are the responses themselves, kept only where that was asked for.
     """
 
     model: str
@@ -131,9 +151,11 @@ class Group:
     scores: Policies
     class_scores: Mapping[str, Policies]
     curve: Curve | None
+    costs: Mapping[str, Costs]
     safe_cap: int | None
     safe_cap_reason: str
     warnings: tuple[str, ...]
+    rows: GroupRows | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -145,6 +167,25 @@ class Group:
     def responses(self) -> int:
         """All responses of all classes, missing ones left out."""
         return sum(counts.responses for counts in self.classes.values())
+
+
+@dataclass(frozen=True)
+class CheckedBattery:
+    """One battery of which samples were met; all of them passed, or this would not exist.
+
+    `items` of `committed` were met in `samples` samples; of these `regraded` had their score computed again,
+    and `altered` were sent more to the model than the committed prompt. `path` is where the commitment
+    stands, None where there was none to check against: then nothing was checked.
+    """
+
+    battery: str
+    commitment: str
+    path: str | None
+    items: int
+    committed: int | None
+    samples: int
+    regraded: int
+    altered: int
 
 
 @dataclass(frozen=True)
@@ -161,6 +202,7 @@ class Audit:
     """Everything one audit found; `groups` come worst first.
 
     files : (path, format, rows) of each log read; notes : what was assumed or left out while reading.
+    batteries : sealed batteries that the logs name, checked against their commitments or not.
     """
 
     groups: tuple[Group, ...]
@@ -168,6 +210,19 @@ class Audit:
     files: tuple[tuple[str, str, int], ...]
     notes: tuple[str, ...]
     alpha: Fraction
+    batteries: tuple[CheckedBattery, ...] = ()
+
+    def counts_frame(self, library: FrameLibrary | None = None) -> Any:
+        """The counts by group and class as a DataFrame; see `analysis.audit_frame`."""
+        from sealbench.analysis.audit_frame import counts_frame
+
+        return counts_frame(self, library)
+
+    def rows_frame(self, library: FrameLibrary | None = None) -> Any:
+        """One row per response as a DataFrame, with `keep_rows=True`; see `analysis.audit_frame`."""
+        from sealbench.analysis.audit_frame import rows_frame
+
+        return rows_frame(self, library)
 
     @property
     def is_asymmetric(self) -> bool:

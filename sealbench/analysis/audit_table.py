@@ -143,6 +143,15 @@ class GroupTable:
         """Fields with two to ten values among the first rows."""
         return sorted(name for name, seen in self._fields.items() if seen is not None and len(seen) > 1)
 
+    def item_names(self) -> list[str]:
+        """Per item its id; an id that stands in two classes is the name of two items."""
+        names = [""] * len(self._item_class)
+        for name, place in self._items.items():
+            names[place] = name
+        for (name, _), place in self._twins.items():
+            names[place] = name
+        return names
+
     # The columns, as numpy arrays over the same memory.
     def item(self) -> Ints:
         """Per row the place of its item."""

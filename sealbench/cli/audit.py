@@ -36,6 +36,13 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--requests", type=_FILE, help="The request file of a batch output.")
 @click.option("--metric", help="The score to read where a log has several.")
 @click.option("--model", help="The model's name, for logs that do not hold it.")
+@click.option(
+    "--commitment",
+    "commitments",
+    multiple=True,
+    type=_FILE,
+    help="Check the samples of a sealed battery against its commitment (in a workspace: found there).",
+)
 @click.option("--html", type=_FILE, help="Write one HTML page to FILE.")
 @click.option("--markdown", type=_FILE, help="Write Markdown to FILE.")
 @click.option("--fail-on", type=click.Choice(["asymmetry"]), help="Exit 1 if cutting differs by class.")
@@ -59,6 +66,7 @@ def command(
     requests: Path | None,
     metric: str | None,
     model: str | None,
+    commitments: tuple[Path, ...],
     html: Path | None,
     markdown: Path | None,
     fail_on: str | None,
@@ -72,13 +80,10 @@ def command(
     harnesses, tests items (not responses), and says what the logs cannot show. Exit 0 whatever is
     found, unless --fail-on asymmetry.
     """
-    from sealbench.render.audit import (
-        audit_view,
-        render_audit_html,
-        render_audit_markdown,
-        render_audit_terminal,
-    )
-    from sealbench.stages.audit import Asked, Logs, audit
+    from sealbench.analysis.audit_asked import Asked
+    from sealbench.render.audit import render_audit_html, render_audit_markdown, render_audit_terminal
+    from sealbench.render.audit_view import audit_view
+    from sealbench.stages.audit import Logs, audit
 
     asked = Asked(
         class_field,
@@ -92,7 +97,8 @@ def command(
         cap,
         alpha,
     )
-    read = Logs(logs, format_name, _pairs(columns, "--column ROLE=NAME"), requests, metric, model)
+    columns_named = _pairs(columns, "--column ROLE=NAME")
+    read = Logs(logs, format_name, columns_named, requests, metric, model, commitments)
     found = audit(read, asked, progress=lambda name, rows: console.progress(f"{name}: {rows} rows"))
     console.clear_progress()
     console.json(audit_view(found)) if as_json else console.result(

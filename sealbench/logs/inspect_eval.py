@@ -10,7 +10,7 @@ from typing import Any
 from sealbench.errors import FormatError
 from sealbench.logs.archive import Archive
 from sealbench.logs.base import ReadOptions, Row
-from sealbench.logs.inspect_sample import row_of
+from sealbench.logs.inspect_sample import row_of, tell_header
 
 
 class InspectEval:
@@ -39,7 +39,8 @@ class InspectEval:
                 )
             header = _json(archive, header_name, path)
             if header_name != "header.json":
-                notes.append(f"{path.name}: the run did not finish; what it wrote is read")
+                header = {"status": "started", **header}
+            tell_header(header, path, notes)
             samples = [name for name in archive.names if name.startswith("samples/")]
             if not samples:
                 notes.append(f"{path.name}: holds no samples (the log was written without them)")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sealbench.errors import FormatError
 from sealbench.logs.base import ReadOptions, Row
-from sealbench.logs.inspect_sample import row_of
+from sealbench.logs.inspect_sample import row_of, tell_header
 from sealbench.logs.json_stream import array_elements, other_members
 
 
@@ -28,6 +28,7 @@ class InspectJson:
     def read(self, path: Path, options: ReadOptions, notes: list[str]) -> Iterator[Row]:
         """One row per sample and epoch."""
         header = other_members(path, "samples")
+        tell_header(header, path, notes)
         empty = True
         for sample in array_elements(path, "samples"):
             if not isinstance(sample, dict):

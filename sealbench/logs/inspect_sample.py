@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sealbench.formats.sealed_sample import METADATA_KEY
 from sealbench.logs.base import ReadOptions, Row
 from sealbench.logs.endings import content_text, ending, text_state
 from sealbench.logs.values import (
@@ -19,21 +20,32 @@ from sealbench.logs.values import (
     unnamed_model,
 )
 
+_CONFIGS = (("plan", "config"), ("eval", "model_generate_config"))
+
 
 def row_of(sample: Mapping[str, Any], header: Mapping[str, Any], path: Path, options: ReadOptions) -> Row:
-    """A sample and its log's header (`eval`, `plan`) as one row."""
+    """A sample and its log's header (`eval`, `plan`) as one row.
+
+    An item of a sealed battery says itself what its unit and its class are; whether it says so rightly is
+    checked against the commitment, not here.
+    """
     message = dig(sample, "output", "choices", 0, "message")
     content = dig(message, "content")
     text = content_text(content) if message is not None else None
     prompt = prompt_text(sample.get("input"))
     model = dig(header, "eval", "model")
+    sealed = dig(sample, "metadata", METADATA_KEY)
+    item = dig(sealed, "opened", "item")
+    task = str(dig(header, "eval", "task") or path.stem)
+    if item is not None:
+        task = f"{dig(sealed, 'battery')}: {dig(item, 'family')}, {dig(item, 'wording')}"
     return Row(
-        item=str(sample.get("id")),
+        item=str(sample.get("id") if item is None else dig(item, "instance")),
         model=model if isinstance(model, str) else unnamed_model(path),
-        task=str(dig(header, "eval", "task") or path.stem),
+        task=task,
         end=_end(sample),
         text=text_state(text),
-        target=label(sample.get("target")),
+        target=label(sample.get("target") if item is None else dig(item, "class_label")),
         record=sample,
         tokens=_tokens(sample),
         score=_score(sample, options.metric),
@@ -42,6 +54,16 @@ def row_of(sample: Mapping[str, Any], header: Mapping[str, Any], path: Path, opt
         number=only_number(prompt),
         time=seconds(sample.get("started_at")),
     )
+
+
+def tell_header(header: Mapping[str, Any], path: Path, notes: list[str]) -> None:
+    """What a log's header says that no sample does, for the reader of the audit."""
+    if header.get("status") not in (None, "success"):
+        notes.append(
+            f"{path.name}: the run did not finish (status {header.get('status')}); what it wrote is read"
+        )
+    if any(dig(header, *at, "system_message") for at in _CONFIGS):
+        notes.append(f"{path.name}: the model was sent a system message besides every prompt")
 
 
 def _end(sample: Mapping[str, Any]) -> str:
@@ -59,7 +81,7 @@ def _tokens(sample: Mapping[str, Any]) -> int | None:
 
 
 def _cap(header: Mapping[str, Any]) -> int | None:
-    for path in (("plan", "config"), ("eval", "model_generate_config")):
+    for path in _CONFIGS:
         cap = integer(dig(header, *path, "max_tokens"))
         if cap is not None:
             return cap

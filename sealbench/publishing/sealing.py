@@ -26,6 +26,7 @@ from sealbench.formats.battery import (
     associated_data,
     item_bytes,
 )
+from sealbench.formats.reveal import OpenedItem
 from sealbench.store import Workspace
 
 
@@ -33,13 +34,15 @@ from sealbench.store import Workspace
 class OpenBattery:
     """A battery of this workspace with its secret: commitment, items in sealed order, K.
 
-    `tree` is over the items' leaves in the same order.
+    `tree` is over the items' leaves in the same order. `places` are the items' places under K, by which
+    their salts are derived: those in the parent for a derived battery.
     """
 
     commitment: Commitment
     items: tuple[Item, ...]
     secret: bytes
     tree: merkle.Tree
+    places: tuple[int, ...]
 
 
 def leaf_hashes(secret: bytes, encoded: Sequence[bytes]) -> list[bytes]:
@@ -71,7 +74,7 @@ def unseal_battery(secret: bytes, sealed: SealedBattery, commitment: Commitment)
     tree = merkle.Tree(leaf_hashes(secret, item_bytes(plain)))
     if tree.root.hex() != commitment.root:
         raise CheckFailed(f"{name}: the decrypted items do not have the committed root", hint="seal verify")
-    return OpenBattery(commitment, battery.items, secret, tree)
+    return OpenBattery(commitment, battery.items, secret, tree, tuple(range(len(battery.items))))
 
 
 def select_indices(items: Sequence[Item], families: Sequence[FamilyParameters]) -> list[int]:
@@ -143,8 +146,12 @@ def read_commitment(workspace: Workspace, name: str) -> Commitment:
     return Commitment.from_bytes(data, workspace.relative(path))
 
 
-def open_battery(workspace: Workspace, name: str) -> OpenBattery:
+def open_battery(workspace: Workspace, name: str, *, published: bool = False) -> OpenBattery:
     """Open a sealed battery with the key in `.seal/keys`; a derived one through its parent.
+
+    Parameters
+    ----------
+    published : take the key that retirement published, on anyone's machine.
 
     Raises
     ------
@@ -154,7 +161,7 @@ def open_battery(workspace: Workspace, name: str) -> OpenBattery:
     commitment = read_commitment(workspace, name)
     parent = parent_of(commitment)
     if parent is not None:
-        return _open_derived(commitment, open_battery(workspace, parent))
+        return _open_derived(commitment, open_battery(workspace, parent, published=published))
     path = workspace.sealed(name)
     sealed_bytes = store.read(path, hint="restore the file from version control")
     sealed = SealedBattery.from_bytes(sealed_bytes, workspace.relative(path))
@@ -163,7 +170,8 @@ def open_battery(workspace: Workspace, name: str) -> OpenBattery:
             f"{workspace.relative(path)} is not the file committed to",
             hint="seal verify, then restore the file from version control",
         )
-    return unseal_battery(read_secret(workspace, name), sealed, commitment)
+    secret = _published_secret(workspace, name) if published else read_secret(workspace, name)
+    return unseal_battery(secret, sealed, commitment)
 
 
 def read_secret(workspace: Workspace, name: str) -> bytes:
@@ -177,6 +185,26 @@ def read_secret(workspace: Workspace, name: str) -> bytes:
     return BatteryKey.from_bytes(data, str(path)).secret_bytes()
 
 
+def _published_secret(workspace: Workspace, name: str) -> bytes:
+    path = workspace.retired(name) / "key.json"
+    data = store.read(path, hint=f"seal retire {name} publishes it")
+    return BatteryKey.from_bytes(data, workspace.relative(path)).secret_bytes()
+
+
+def open_items(battery: OpenBattery, indices: Sequence[int]) -> tuple[OpenedItem, ...]:
+    """Items with salt and path, in ascending order of their index."""
+    keys = ItemKeys(battery.secret)
+    return tuple(
+        OpenedItem(
+            index=index,
+            item=battery.items[index],
+            salt=keys.salt(battery.places[index]).hex(),
+            path=tuple(step.hex() for step in battery.tree.inclusion_proof(index)),
+        )
+        for index in sorted(indices)
+    )
+
+
 def _open_derived(commitment: Commitment, parent: OpenBattery) -> OpenBattery:
     """The items that the derived battery's parameters choose among its parent's, checked by its root."""
     name = commitment.name
@@ -187,4 +215,5 @@ def _open_derived(commitment: Commitment, parent: OpenBattery) -> OpenBattery:
     tree = merkle.Tree([parent.tree.leaves[index] for index in indices])
     if tree.root.hex() != commitment.root:
         raise CheckFailed(f"{name}: the parent's items do not have the committed root", hint="seal verify")
-    return OpenBattery(commitment, tuple(parent.items[index] for index in indices), parent.secret, tree)
+    items = tuple(parent.items[index] for index in indices)
+    return OpenBattery(commitment, items, parent.secret, tree, tuple(indices))

@@ -1,18 +1,15 @@
-"""An audit as text, Markdown, one HTML page and JSON; one summary line per group first, worst first."""
+"""An audit as text, Markdown and one HTML page; one summary line per group first, worst first."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
 from fractions import Fraction
-from html import escape
-from typing import Any
 
-from sealbench.analysis.audit_result import Audit, Group, Policies
-from sealbench.render import html as page
-from sealbench.render import markdown as marks
+from sealbench.analysis.audit_result import Audit, CheckedBattery, Group, Policies
+from sealbench.render.audit_figures import audit_figures
 from sealbench.render.document import DASH, Bullets, Document, Grid, Paragraph, Section, Struck, clean
-from sealbench.render.terminal import _Writer
+from sealbench.render.html import render_html_document
+from sealbench.render.markdown import render_markdown_document
+from sealbench.render.terminal import render_terminal_document
 from sealbench.stats.pvalue import PValue
 
 _LIMITS = (
@@ -27,9 +24,10 @@ _LIMITS = (
 
 def audit_document(audit: Audit) -> Document:
     """The audit as headings, paragraphs and grids."""
+    told = tuple(clean(text) for text in (*map(battery_line, audit.batteries), *audit.notes))
     lead = (
         Bullets(tuple(f"{group.finding.upper()}: {_summary(group)}" for group in audit.groups)),
-        *((Bullets(audit.notes),) if audit.notes else ()),
+        *((Bullets(told),) if told else ()),
     )
     sections = [_section(place, group) for place, group in enumerate(audit.groups)]
     if audit.reversals:
@@ -42,40 +40,41 @@ def audit_document(audit: Audit) -> Document:
 
 
 def render_audit_terminal(audit: Audit, *, color: bool = False, width: int = 100) -> str:
-    """Plain text for a terminal."""
-    writer, content = _Writer(width, color), audit_document(audit)
-    lines = [writer.styled(content.title, "bold"), "=" * len(content.title), ""]
-    for block in content.lead:
-        lines += [*writer.block(block), ""]
-    for section in content.sections:
-        lines += [writer.styled(section.title, "bold"), "-" * min(width, len(section.title))]
-        for block in section.blocks:
-            lines += [*writer.block(block), ""]
-    return "\n".join(line.rstrip() for line in lines).rstrip()
+    """Plain text for a terminal, without a line feed at its end."""
+    return render_terminal_document(audit_document(audit), color=color, width=width).rstrip("\n")
 
 
 def render_audit_markdown(audit: Audit) -> str:
     """Markdown, ending with a line feed."""
-    content = audit_document(audit)
-    parts = [f"# {marks.escape(content.title)}", *(marks._block(block) for block in content.lead)]
-    for section in content.sections:
-        parts += [f"## {marks.escape(section.title)}", *(marks._block(block) for block in section.blocks)]
-    return "\n\n".join(parts) + "\n"
+    return render_markdown_document(audit_document(audit))
 
 
 def render_audit_html(audit: Audit) -> str:
-    """One HTML page without scripts."""
-    content = audit_document(audit)
-    title = escape(content.title)
-    body = "".join(page._block(block) for block in content.lead)
-    body += "".join(page._section(section) for section in content.sections)
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{page._POLICY}">\n'
-        f"<style>{page._STYLE}</style>\n"
-        f'</head>\n<body>\n<header><h1>{title}</h1></header>\n<main id="main">\n'
-        f"{body}</main>\n</body>\n</html>\n"
+    """One HTML page without scripts, with the figures of the worst groups."""
+    return render_html_document(audit_document(audit), audit_figures(audit))
+
+
+def battery_line(own: CheckedBattery) -> str:
+    """What is known of a sealed battery that a log names, in one line."""
+    name = (
+        f"sealed battery {own.battery} (commitment {own.commitment[:16]}…; its class labels are the classes, "
+        "its instances the items)"
     )
+    if own.path is None or own.committed is None:
+        return (
+            f"{name}: NOT CHECKED, for no commitment of that hash is at hand; what these {own.samples} "
+            f"samples are stands in the logs alone (--commitment commitments/{own.battery}.json)"
+        )
+    parts = [
+        f"{name}, checked against {own.path}: {own.items} of {own.committed} items in {own.samples} samples",
+        "each leads to the committed root and has the committed prompt and answer",
+        f"{own.regraded} scores computed again and equal",
+    ]
+    if own.items < own.committed:
+        parts.append(f"no response here to the other {own.committed - own.items} items")
+    if own.altered:
+        parts.append(f"in {own.altered} samples the model was sent more than the committed prompt")
+    return "; ".join([*parts, f"who sealed it, and when: seal verify {own.path}"])
 
 
 def _summary(group: Group) -> str:
@@ -179,78 +178,3 @@ def _share(value: Fraction | None) -> str:
 
 def _p(value: Fraction | None) -> str:
     return DASH if value is None else PValue.exact(value).text()
-
-
-def audit_view(audit: Audit) -> dict[str, Any]:
-    """The JSON of `seal audit --json` (schema sealbench/audit/v1)."""
-    return {
-        "schema": "sealbench/audit/v1",
-        "alpha": str(audit.alpha),
-        "files": [{"path": path, "format": name, "rows": rows} for path, name, rows in audit.files],
-        "notes": list(audit.notes),
-        "groups": [_group_view(group) for group in audit.groups],
-        "reversals": [asdict(one) for one in audit.reversals],
-    }
-
-
-def _group_view(group: Group) -> dict[str, Any]:
-    test, curve = group.test, group.curve
-    return {
-        "model": group.model,
-        "task": group.task,
-        "cap": group.cap,
-        "cap_source": group.cap_source or None,
-        "unit": "item",
-        "class_field": group.class_field,
-        "class1": None if test is None else test.class1,
-        "class0": None if test is None else test.class0,
-        "alternative": None if test is None else test.alternative,
-        "classes": {name: asdict(counts) for name, counts in group.classes.items()},
-        "tested": None if test is None else test.measure,
-        "p_item": None if test is None else _number(test.p_item),
-        "p_response": None if test is None or test.p_response is None else _number(test.p_response),
-        "p_item_adjusted": None if group.p_adjusted is None else _number(PValue.exact(group.p_adjusted)),
-        "finding": group.finding,
-        "reason": group.reason,
-        "scores": _scores_view(group.scores),
-        "class_scores": {name: _scores_view(own) for name, own in group.class_scores.items()},
-        "counterfactual": None
-        if curve is None
-        else {
-            "p_any": None if curve.p_any is None else _number(curve.p_any),
-            "worst": curve.worst,
-            "caps": [
-                {
-                    "cap": point.cap,
-                    "above": dict(point.above),
-                    "exactly": dict(point.exactly),
-                    "p": None if point.p is None else _number(point.p),
-                }
-                for point in curve.points
-            ],
-        },
-        "safe_cap": group.safe_cap,
-        "safe_cap_reason": group.safe_cap_reason,
-        "warnings": [*(test.notes if test is not None else ()), *group.warnings],
-    }
-
-
-def _number(p: PValue) -> Mapping[str, str | float]:
-    """As a report's: approximations are JSON numbers, but a p-value never becomes 0."""
-    view: dict[str, str | float] = dict(p.to_json())
-    for key in ("approx", "error"):
-        if key in view and float(view[key]) != 0:
-            view[key] = float(view[key])
-    return view
-
-
-def _scores_view(own: Policies) -> dict[str, Any]:
-    def number(value: Fraction | None) -> float | None:
-        return None if value is None else float(value)
-
-    return {
-        "recorded": number(own.recorded),
-        "cut_wrong": number(own.cut_wrong),
-        "answered_only": number(own.answered_only),
-        "bounds": None if own.low is None else [number(own.low), number(own.high)],
-    }

@@ -103,6 +103,12 @@ def band(x1: float, x2: float, top: float, bottom: float) -> str:
     return f'<rect x="{number(x1)}" y="{number(top)}" {size} fill="currentColor" fill-opacity="0.12"/>'
 
 
+def bar(x: float, y: float, width: float, height: float, index: int) -> str:
+    """A horizontal bar in a class's colour."""
+    size = f'width="{number(width)}" height="{number(height)}"'
+    return f'<rect x="{number(x)}" y="{number(y)}" {size} fill="{COLOURS[index % len(COLOURS)]}"/>'
+
+
 def mark(x: float, y: float, index: int, *, is_open: bool, size: float = 3.2) -> str:
     """One response: a filled mark, or an open one where the cost is only known to be larger."""
     colour = COLOURS[index % len(COLOURS)]

@@ -13,15 +13,15 @@ from pathlib import Path
 
 from sealbench import store
 from sealbench.clock import Clock, system_clock
-from sealbench.crypto.derivation import ItemKeys
 from sealbench.errors import UsageError
 from sealbench.formats.battery import Item
-from sealbench.formats.reveal import OpenedItem, Reveal
+from sealbench.formats.reveal import Reveal
 from sealbench.publishing.publication import publish, read_registry, refuse_damage
 from sealbench.publishing.sealing import (
     OpenBattery,
     derived_batteries,
     open_battery,
+    open_items,
     parent_of,
     select_indices,
 )
@@ -128,17 +128,3 @@ def reveal(workspace: Workspace, chosen: ToReveal, *, clock: Clock = system_cloc
         instances = len({item.instance for item in chosen.items})
         publication.event("reveal", name, [written], {"instances": instances, "items": len(chosen.indices)})
     return document, path
-
-
-def open_items(battery: OpenBattery, indices: Sequence[int]) -> tuple[OpenedItem, ...]:
-    """Items with salt and path, in ascending order of their index."""
-    keys = ItemKeys(battery.secret)
-    return tuple(
-        OpenedItem(
-            index=index,
-            item=battery.items[index],
-            salt=keys.salt(index).hex(),
-            path=tuple(step.hex() for step in battery.tree.inclusion_proof(index)),
-        )
-        for index in sorted(indices)
-    )
