@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from sealbench.analysis.endpoint_facts import EndpointFacts, cost_of
 from sealbench.analysis.quantities import mean
 from sealbench.formats.run import LogLine
 from sealbench.stats.sampling import bootstrap_rows
@@ -64,8 +65,14 @@ class Compensation:
 class Verbosity:
     """The measures of one endpoint at one cap; `cut` responses are shorter than they would have been.
 
-    `excess_tokens` is per 1,000 responses: visible tokens above the minimal answer's, estimated at one per
-    four characters; None where no visible tokens are reported. `refusals` are median characters.
+    Attributes
+    ----------
+    excess_tokens : per 1,000 responses, visible tokens above the minimal answer's; None where no visible
+        tokens are reported.
+    baseline : tokens of every minimal answer as configured, or None: estimated at one per four characters.
+    yap_tax : USD per 1,000 responses for the excess tokens; None without a price or without tokens.
+    price_source : who told the price; empty if nobody did.
+    refused, refusals : how many were refused, and their median characters.
     """
 
     endpoint: str
@@ -75,6 +82,10 @@ class Verbosity:
     yap: Yap | None
     compensation: Compensation
     excess_tokens: Fraction | None
+    baseline: int | None
+    yap_tax: Fraction | None
+    price_source: str
+    refused: int
     refusals: Fraction | None
 
 
@@ -88,13 +99,21 @@ def is_verbose(line: LogLine) -> bool:
     return line.first_line_tokens >= VERBOSE_TOKENS
 
 
-def verbosity(lines: Iterable[LogLine], endpoint: str, cap: int) -> Verbosity:
-    """The measures of one endpoint at one cap."""
+def verbosity(
+    lines: Iterable[LogLine], endpoint: str, cap: int, facts: EndpointFacts | None = None
+) -> Verbosity:
+    """The measures of one endpoint at one cap.
+
+    Parameters
+    ----------
+    facts : the endpoint's price and the tokens of its minimal answers, where known.
+    """
+    known = facts or EndpointFacts()
     own = [line for line in lines if line.endpoint == endpoint and line.cap == cap and not line.missing]
     answered = [line for line in own if line.answer != "empty"]
-    tokens = [line for line in answered if line.visible_tokens is not None]
-    excess = [max(0, (line.visible_tokens or 0) - _minimal_tokens(line)) for line in tokens]
     refusals = sorted(Fraction(line.visible_characters) for line in own if line.end == "refused")
+    excess = _excess_tokens(answered, known.baseline_tokens)
+    tax = None if excess is None or known.price is None else cost_of(known.price, 0, 1) * excess
     return Verbosity(
         endpoint,
         cap,
@@ -102,9 +121,23 @@ def verbosity(lines: Iterable[LogLine], endpoint: str, cap: int) -> Verbosity:
         sum(line.censored for line in own),
         yap(answered),
         compensation(answered),
-        Fraction(1000 * sum(excess), len(excess)) if excess else None,
+        excess,
+        known.baseline_tokens,
+        tax,
+        known.price_source if known.price is not None else "",
+        len(refusals),
         median(refusals) if refusals else None,
     )
+
+
+def _excess_tokens(answered: Sequence[LogLine], baseline: int | None) -> Fraction | None:
+    """Visible tokens above the minimal answer's, per 1,000 responses that report them."""
+    excess = [
+        max(0, line.visible_tokens - (_minimal_tokens(line) if baseline is None else baseline))
+        for line in answered
+        if line.visible_tokens is not None
+    ]
+    return Fraction(1000 * sum(excess), len(excess)) if excess else None
 
 
 def yap(lines: Sequence[LogLine], *, draws: int = DRAWS) -> Yap | None:

@@ -12,7 +12,7 @@ from sealbench.cli.options import json_option, pass_console, workspace_option
 from sealbench.cli.workspace import open_workspace
 
 if TYPE_CHECKING:
-    from sealbench.render.document import Document
+    from sealbench.cli.report_sections import Overview
     from sealbench.stages.report import Reported
 
 
@@ -38,6 +38,13 @@ if TYPE_CHECKING:
 @click.option("--verbosity", is_flag=True, help="How much longer than needed the visible answers are.")
 @click.option("--cascade", default=None, metavar="A,B", help="What asking B where A is verbose would give.")
 @click.option(
+    "--price",
+    "prices",
+    multiple=True,
+    metavar="NAME=INPUT,OUTPUT",
+    help="USD per million tokens of an endpoint, for YapTax and cascades; else the configured price.",
+)
+@click.option(
     "--fail-on",
     type=click.Choice(["asymmetry"]),
     default=None,
@@ -58,6 +65,7 @@ def command(
     leaderboard: bool,
     verbosity: bool,
     cascade: str | None,
+    prices: tuple[str, ...],
     fail_on: str | None,
     folder: Path | None,
     as_json: bool,
@@ -71,15 +79,16 @@ def command(
     p-values, token costs, scores under each policy, deviations from the plan. Several runs are
     also set side by side, with an exact test of each against the earlier ones.
     """
-    from sealbench.cli.report_files import Files, Wanted, across, write_files
+    from sealbench.cli.report_files import Files, write_files
+    from sealbench.cli.report_sections import Wanted, across
     from sealbench.stages.report import report
 
-    workspace, _ = open_workspace(folder)
+    workspace, settings = open_workspace(folder)
     found = [report(workspace, name) for name in (runs or (None,))]
     for one in found:
         if one.fresh:
             console.note(f"written {one.folder / 'report.json'} and report.md")
-    overview = across(found, Wanted(leaderboard, verbosity, cascade))
+    overview = across(found, Wanted(leaderboard, verbosity, cascade, prices), settings)
     _print(console, found, overview, as_json)
     write_files(console, found, overview, Files(html, markdown, latex, csv, figures, figure_format))
     console.next_step("seal stamp, then seal verify")
@@ -87,7 +96,7 @@ def command(
     return 1 if fail_on == "asymmetry" and asymmetric else 0
 
 
-def _print(console: Console, found: list[Reported], overview: Document | None, as_json: bool) -> None:
+def _print(console: Console, found: list[Reported], overview: Overview | None, as_json: bool) -> None:
     from sealbench.cli.report_files import document_value
     from sealbench.formats.report import report_view
     from sealbench.render.terminal import render_terminal, render_terminal_document
@@ -96,10 +105,11 @@ def _print(console: Console, found: list[Reported], overview: Document | None, a
         for one in found:
             console.result(render_terminal(one.report, color=console.color))
         if overview is not None:
-            console.result(render_terminal_document(overview, color=console.color))
+            console.result(render_terminal_document(overview.document, color=console.color))
         return
     views = [report_view(one.report) for one in found]
     if len(views) == 1 and overview is None:
         console.json(views[0])
         return
-    console.json({"schema": "sealbench/reports/v1", "reports": views, "across": document_value(overview)})
+    sections = document_value(None if overview is None else overview.document)
+    console.json({"schema": "sealbench/reports/v1", "reports": views, "across": sections})

@@ -1,4 +1,4 @@
-"""What `seal report` writes besides its text: pages, tables, rows, figures, sections over several runs."""
+"""What `seal report` writes besides its text: pages, tables, rows, figures."""
 
 from __future__ import annotations
 
@@ -12,17 +12,9 @@ from sealbench.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sealbench.render.document import Document, Section
+    from sealbench.cli.report_sections import Overview
+    from sealbench.render.document import Document
     from sealbench.stages.report import Reported
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """The sections asked for beyond the reports themselves."""
-
-    leaderboard: bool
-    verbosity: bool
-    cascade: str | None
 
 
 @dataclass(frozen=True)
@@ -37,51 +29,20 @@ class Files:
     figure_format: str
 
 
-def across(found: Sequence[Reported], wanted: Wanted) -> Document | None:
-    """The sections over these runs; None where nothing is to be said beyond each report."""
-    from sealbench.render.across import across_document
-
-    sections = _sections(found, wanted)
-    limits = [limit for one in found for limit in one.report.not_proved]
-    return across_document(sections, limits) if sections else None
-
-
-def _sections(found: Sequence[Reported], wanted: Wanted) -> list[Section]:
-    from sealbench.render import across as render
-
-    sections: list[Section] = []
-    if len(found) > 1:
-        from sealbench.analysis.trend import trend
-
-        sections.append(render.summary_section([one.report for one in found]))
-        sections.append(render.trend_section(trend([(one.run, one.lines) for one in found])))
-    if wanted.leaderboard:
-        from sealbench.analysis.leaderboard import leaderboard
-
-        sections.append(render.leaderboard_section(leaderboard([(one.report, one.lines) for one in found])))
-    for one in found:
-        if wanted.verbosity and one.run.caps:
-            from sealbench.analysis.verbosity import verbosity
-
-            cap = max(one.run.caps)
-            measured = [verbosity(one.lines, endpoint.name, cap) for endpoint in one.run.endpoints]
-            sections.append(render.verbosity_section(one.run.name, measured))
-        if wanted.cascade is not None:
-            from sealbench.analysis.cascade import cascade
-
-            endpoints = [name.strip() for name in wanted.cascade.split(",")]
-            sections.append(render.cascade_section(one.run.name, cascade(one.lines, endpoints)))
-    return sections
-
-
 def document_value(document: Document | None) -> list[dict[str, object]]:
-    """The sections as JSON: every table as its header and rows of text."""
-    from sealbench.render.document import Grid
+    """The sections as JSON: their sentences, and every table as its header and rows of text."""
+    from sealbench.render.document import Grid, Paragraph
 
     return [
         {
             "name": section.name,
             "title": section.title,
+            "text": [
+                sentence
+                for block in section.blocks
+                if not isinstance(block, Grid)
+                for sentence in ((block.text,) if isinstance(block, Paragraph) else block.items)
+            ],
             "tables": [
                 {
                     "caption": block.caption,
@@ -96,7 +57,7 @@ def document_value(document: Document | None) -> list[dict[str, object]]:
     ]
 
 
-def write_files(console: Console, found: Sequence[Reported], overview: Document | None, files: Files) -> None:
+def write_files(console: Console, found: Sequence[Reported], overview: Overview | None, files: Files) -> None:
     """Write everything asked for.
 
     Raises
@@ -104,14 +65,14 @@ def write_files(console: Console, found: Sequence[Reported], overview: Document 
     UsageError : a file or folder cannot be written.
     CouldNotCheck : PNG is asked for without its extra.
     """
-    from sealbench.render.html import render_html, render_html_document
+    from sealbench.render.html import render_html
     from sealbench.render.markdown import render_markdown, render_markdown_document
     from sealbench.render.rows_csv import rows_csv
     from sealbench.render.table import paper_table
 
     if files.html is not None and len(found) > 1:
         if overview is not None:
-            _write(console, files.html, render_html_document(overview, exploratory=True).encode())
+            _write(console, files.html, _page(overview))
         for one in found:
             page = files.html.with_name(f"{files.html.stem}-{one.run.name}{files.html.suffix}")
             _write(console, page, render_html(one.report, one.lines).encode())
@@ -120,35 +81,54 @@ def write_files(console: Console, found: Sequence[Reported], overview: Document 
         _write(console, files.html, page_of_one.encode())
         if overview is not None:
             extra = files.html.with_name(f"{files.html.stem}-more{files.html.suffix}")
-            _write(console, extra, render_html_document(overview, exploratory=True).encode())
+            _write(console, extra, _page(overview))
     if files.markdown is not None:
         parts = [render_markdown(one.report) for one in found]
-        parts += [] if overview is None else [render_markdown_document(overview)]
+        parts += [] if overview is None else [render_markdown_document(overview.document)]
         _write(console, files.markdown, "\n".join(parts).encode())
     if files.latex is not None:
         _write(console, files.latex, "\n".join(paper_table(one.report, "latex") for one in found).encode())
     if files.csv is not None:
         _write(console, files.csv, rows_csv((one.run.name, one.lines) for one in found).encode())
-    if files.figures is not None:
-        _write_figures(console, found, files.figures, files.figure_format)
+    _write_figures(console, found, overview, files)
 
 
-def _write_figures(console: Console, found: Sequence[Reported], folder: Path, form: str) -> None:
+def _page(overview: Overview) -> bytes:
+    """One HTML page; sections of several runs get anchors of their own."""
+    from dataclasses import replace
+
+    from sealbench.render.html import render_html_document
+
+    seen: dict[str, int] = {}
+    sections = []
+    for section in overview.document.sections:
+        seen[section.name] = count = seen.get(section.name, 0) + 1
+        sections.append(section if count == 1 else replace(section, name=f"{section.name}-{count}"))
+    document = replace(overview.document, sections=tuple(sections))
+    return render_html_document(document, overview.figures, exploratory=True).encode()
+
+
+def _write_figures(
+    console: Console, found: Sequence[Reported], overview: Overview | None, files: Files
+) -> None:
     from sealbench.render.figures import figures
     from sealbench.render.picture import png_writer, svg_file
 
+    folder, form = files.figures, files.figure_format
+    if folder is None:
+        return
     png = png_writer() if form in ("png", "both") else None
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder}: {error.strerror}", hint="--figures FOLDER that can be made") from error
-    for one in found:
-        for figure in figures(one.report, one.lines):
-            path = folder / f"{one.run.name}_{figure.name}"
-            if form in ("svg", "both"):
-                _write(console, path.with_name(path.name + ".svg"), svg_file(figure).encode())
-            if png is not None:
-                _write(console, path.with_name(path.name + ".png"), png(figure))
+    drawn = [(f"{one.run.name}_{own.name}", own) for one in found for own in figures(one.report, one.lines)]
+    drawn += [(figure.name, figure) for figure in (overview.figures if overview is not None else ())]
+    for name, figure in drawn:
+        if form in ("svg", "both"):
+            _write(console, folder / f"{name}.svg", svg_file(figure).encode())
+        if png is not None:
+            _write(console, folder / f"{name}.png", png(figure))
 
 
 def _write(console: Console, path: Path, data: bytes) -> None:

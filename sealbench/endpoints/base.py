@@ -13,6 +13,7 @@ import importlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from decimal import Decimal, InvalidOperation
 from importlib.metadata import entry_points
 from types import MappingProxyType
@@ -184,10 +185,11 @@ def _closest(name: str, known: list[str] | tuple[str, ...]) -> str:
 
 _TEXT_FIELDS = ("provider", "model", "base_url", "api_key_env", "cap_parameter")
 _LIMIT_FIELDS = tuple(Limits.__dataclass_fields__)
+_REPORT_FIELDS = ("release_date", "baseline_tokens")
 
 
 def _from_table(name: str, table: Mapping[str, object]) -> EndpointSettings:
-    known = (*_TEXT_FIELDS, *SETTING_NAMES, *_LIMIT_FIELDS, "price")
+    known = (*_TEXT_FIELDS, *SETTING_NAMES, *_LIMIT_FIELDS, "price", *_REPORT_FIELDS)
     for key in table:
         if key not in known:
             raise ConfigurationError(f"[endpoints.{name}]: unknown field {key}", hint=_closest(key, known))
@@ -217,6 +219,8 @@ def _from_table(name: str, table: Mapping[str, object]) -> EndpointSettings:
         settings=_settings(name, table),
         price=_price(name, table.get("price")),
         limits=_limits(name, table),
+        release_date=_release_date(name, table.get("release_date")),
+        baseline_tokens=_baseline_tokens(name, table.get("baseline_tokens")),
     )
 
 
@@ -266,3 +270,23 @@ def _limits(name: str, table: Mapping[str, object]) -> Limits:
             raise ConfigurationError(f"[endpoints.{name}]: {key} must be above 0", hint=f"write {key} = 10")
         values[key] = value
     return Limits(**values)  # type: ignore[arg-type]  # checked field by field just above
+
+
+def _release_date(name: str, value: object) -> date | None:
+    """A day, as a TOML date or as text; a TOML date with an hour is none."""
+    if value is None:
+        return None
+    try:
+        return date.fromisoformat(str(value))
+    except ValueError as error:
+        raise ConfigurationError(
+            f"[endpoints.{name}]: release_date is not a day", hint="write release_date = 2026-01-31"
+        ) from error
+
+
+def _baseline_tokens(name: str, value: object) -> int | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+        raise ConfigurationError(
+            f"[endpoints.{name}]: baseline_tokens is not a number of tokens", hint="write baseline_tokens = 3"
+        )
+    return value

@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Any
@@ -69,7 +70,8 @@ class EndpointSettings:
 
     `name` as written (`openai/gpt-5.5`, `http://host:port/v1#model`, a configured name);
     `base_url` None means the provider's own, or for `reference` the server started for the run;
-    `cap_parameter` None means the provider's default.
+    `cap_parameter` None means the provider's default. `release_date` of the model and `baseline_tokens`
+    (tokens of a minimal answer by its tokenizer) are for the report's verbosity measures alone.
     """
 
     name: str
@@ -81,9 +83,11 @@ class EndpointSettings:
     settings: Mapping[str, Json] = field(default_factory=lambda: MappingProxyType({}))
     price: Price | None = None
     limits: Limits = Limits()
+    release_date: date | None = None
+    baseline_tokens: int | None = None
 
     def to_record(self) -> dict[str, Any]:
-        """The part a plan freezes, in the canonical JSON profile; limits and price are not part of it."""
+        """The part a plan freezes, in the canonical JSON profile: not limits, price, or what reports use."""
         settings: dict[str, Any] = {}
         for key, value in self.settings.items():
             if key == "extra":

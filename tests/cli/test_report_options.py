@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,7 +35,9 @@ def test_json_of_several_runs_holds_the_sections_too(seal: Seal, demo_copy: Path
     assert found["schema"] == "sealbench/reports/v1"
     assert [one["run"] for one in found["reports"]] == list(RUNS)
     names = [section["name"] for section in found["across"]]
-    assert names == ["summary", "trend", "verbosity", "verbosity", "limits"]
+    measures = ["verbosity", "releases", "perplexity", "reasoning"]
+    assert names == ["summary", "trend", *measures, *measures, "limits"]
+    assert any("Cut answers are shorter" in sentence for sentence in found["across"][2]["text"])
     one = json.loads(seal("report", RUNS[0], "--json", cwd=demo_copy).out)
     assert one["schema"] == "sealbench/report/v1"
 
@@ -101,6 +104,48 @@ def test_verbosity_and_cascade(seal: Seal, demo_copy: Path) -> None:
     assert "16 of 16 calls" in " ".join(done.out.split())
     assert "## EXPLORATORY: cascade" in (demo_copy / "one.md").read_text(encoding="utf-8")
     assert "YapBench" in (demo_copy / "one-more.html").read_text(encoding="utf-8")
+    assert "EXPLORATORY: routing by verbosity" in done.out
+    assert "no price known" in done.out
+
+
+def test_sections_of_several_runs_have_anchors_of_their_own(seal: Seal, demo_copy: Path) -> None:
+    assert seal("report", *RUNS, "--verbosity", "--html", "all.html", cwd=demo_copy).code == 0
+    ids = re.findall(r' id="([^"]+)"', (demo_copy / "all.html").read_text(encoding="utf-8"))
+    assert len(ids) == len(set(ids))
+    assert {"verbosity", "verbosity-2"} <= set(ids)
+
+
+DATED = """
+[endpoints."reference/constant"]
+provider = "reference"
+model = "constant"
+release_date = 2025-01-31
+baseline_tokens = 2
+price = { input = 1.0, output = 2.0 }
+
+[endpoints."reference/solver"]
+provider = "reference"
+model = "another"
+release_date = 2026-01-31
+"""
+
+
+def test_what_is_configured_today_is_used_and_named(seal: Seal, demo_copy: Path) -> None:
+    """A price of the command line comes first; a name that means another model today tells nothing."""
+    path = demo_copy / "sealbench.toml"
+    path.write_text(path.read_text(encoding="utf-8") + DATED, encoding="utf-8")
+    price = ("--price", "reference/reasoner=1.25,10")
+    done = seal("report", RUNS[0], "--verbosity", *price, "--json", "--figures", "drawn", cwd=demo_copy)
+    assert done.code == 0, done.err
+    sections = {section["name"]: section for section in json.loads(done.out)["across"]}
+    _, taxes, *_ = sections["verbosity"]["tables"]
+    told = {row[0]: row[2:4] for row in taxes["rows"]}
+    assert told["reference/constant"] == ["2", "$2.0 (sealbench.toml today)"]
+    assert told["reference/reasoner"] == ["estimated", "$10 (--price)"]
+    assert told["reference/solver"] == ["estimated", "no price known"]
+    (table,) = sections["releases"]["tables"]
+    assert [row[:2] for row in table["rows"]] == [["2025-01-31", "reference/constant"]]
+    assert (demo_copy / "drawn" / f"releases_{RUNS[0]}.svg").exists()
 
 
 @pytest.mark.parametrize(
@@ -108,6 +153,10 @@ def test_verbosity_and_cascade(seal: Seal, demo_copy: Path) -> None:
     [
         (("--cascade", "reference/constant"), "two different endpoints"),
         (("--cascade", "reference/constant,none"), "no endpoint none"),
+        (("--price", "reference/constant=1"), "reference/constant=1: not NAME=INPUT,OUTPUT"),
+        (("--price", "reference/constant=1,-2"), "USD per million tokens"),
+        (("--price", "nan,nan"), "not NAME=INPUT,OUTPUT"),
+        (("--price", "nobody=1,2"), "no endpoint nobody"),
         (("--csv", "absent/rows.csv"), "absent/rows.csv"),
         (("--figures", "sealbench.toml/x"), "sealbench.toml/x"),
     ],

@@ -1,21 +1,21 @@
-"""The worked values of YapBench, its index by hand, the verbosity rule on published counts, cascades."""
+"""The worked values of YapBench, its index by hand, the verbosity rule on published counts, YapTax."""
 
 from __future__ import annotations
 
 import csv
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from factory import SOLVER, line, log, plan, run_of
+from factory import SOLVER, line, log, run_of
 
-from sealbench.analysis.cascade import cascade
+from sealbench.analysis.endpoint_facts import EndpointFacts
 from sealbench.analysis.measure import count_text
 from sealbench.analysis.verbosity import VERBOSE_TOKENS, index, is_verbose, median, verbosity, yap, yap_score
-from sealbench.errors import UsageError
+from sealbench.endpoints.settings import Price
 
 DATA = Path(__file__).parents[2] / "data/verbosity/verbosityllm_qasper_lengths.csv"
-A, B = "host/small", "host/large"
 
 
 def lines(*fields):
@@ -127,45 +127,43 @@ def test_a_group_without_answers_is_said_not_guessed():
     found = verbosity(lines({"end": "error", "answer": "empty", "visible_tokens": None}), SOLVER, 300)
     assert (found.responses, found.yap, found.excess_tokens, found.refusals) == (0, None, None, None)
     assert found.compensation.delta is None
+    assert found.yap_tax is None
 
 
-def two(first, second):
-    """The same items asked of two endpoints: (verbose, right, tokens) each."""
-    source = plan(endpoints=(A, B))
+PRICE = Price(Decimal("1.25"), Decimal(10))
+
+
+def test_yap_tax_by_hand():
+    """Minimal answers of 9 and 3 characters: 3 and 1 tokens at one per 4 characters, rounded up."""
     made = [
-        line(
-            item=f"{n:016x}",
-            endpoint=name,
-            first_line_tokens=9 if verbose else 2,
-            answer="right" if right else "wrong",
-            charged_tokens=tokens,
-        )
-        for name, rows in ((A, first), (B, second))
-        for n, (verbose, right, tokens) in enumerate(rows)
+        {"item": "a" * 16, "visible_tokens": 103, "minimal_characters": 9},
+        {"item": "b" * 16, "visible_tokens": 51, "minimal_characters": 3},
+        {"item": "c" * 16, "visible_tokens": None},
     ]
-    return log(run_of(None, len(made), endpoints=source.endpoints), made)
+    found = verbosity(lines(*made), SOLVER, 300, EndpointFacts(PRICE, "--price"))
+    assert found.baseline is None
+    assert found.excess_tokens == Fraction(1000 * (100 + 50), 2)
+    assert found.yap_tax == Fraction(75_000 * 10, 1_000_000)
+    assert found.price_source == "--price"
 
 
-def test_a_cascade_asks_the_next_where_the_answer_is_verbose():
-    small = [(True, False, 10), (True, True, 10), (False, True, 10), (False, False, 10)]
-    large = [(True, True, 100)] * 4
-    found = cascade(two(small, large), (A, B))
-    assert (found.calls, found.escalated) == (4, 2)
-    assert found.right == Fraction(3, 4)
-    assert found.tokens == Fraction(10 * 4 + 100 * 2, 4)
-    assert found.alone == ((Fraction(1, 2), Fraction(10)), (Fraction(1), Fraction(100)))
-    # 60 tokens a call: 5 of 9 calls to the large one.
-    assert found.random_right == Fraction(1, 2) + Fraction(5, 9) * Fraction(1, 2)
+def test_a_configured_baseline_replaces_the_estimate():
+    facts = EndpointFacts(PRICE, "--price", baseline_tokens=3)
+    found = verbosity(
+        lines({"visible_tokens": 103}, {"item": "b" * 16, "visible_tokens": 2}), SOLVER, 300, facts
+    )
+    assert (found.baseline, found.excess_tokens) == (3, 50_000)
+    assert found.yap_tax == Fraction(1, 2)
 
 
-def test_a_cut_answer_is_passed_on():
-    made = [line(endpoint=A, end="cut_reported", answer="empty", first_line_tokens=0), line(endpoint=B)]
-    found = cascade(log(run_of(None, 2), made), (A, B))
-    assert (found.escalated, found.right) == (1, 1)
+def test_without_a_price_there_is_no_tax_but_still_an_excess():
+    found = verbosity(
+        lines({"visible_tokens": 101}), SOLVER, 300, EndpointFacts(price_source="sealbench.toml")
+    )
+    assert (found.excess_tokens, found.yap_tax, found.price_source) == (100_000, None, "")
 
 
-@pytest.mark.parametrize("names", [(A,), (A, A), (A, "host/none")])
-def test_a_cascade_of_what_is_not_there(names):
-    with pytest.raises(UsageError) as raised:
-        cascade(two([(True, True, 1)], [(True, True, 1)]), names)
-    assert A in (raised.value.hint or "")
+def test_refusals_are_the_hosts_word_only():
+    made = [{"item": f"{n:016x}", "end": "refused", "visible_characters": 40 + n} for n in range(3)]
+    found = verbosity(lines(*made, {"item": "f" * 16, "visible_characters": 900}), SOLVER, 300)
+    assert (found.refused, found.refusals) == (3, 41)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -66,6 +67,13 @@ def test_a_configured_table() -> None:
     assert (found.limits.max_connections, found.limits.requests_per_minute) == (4, 600)
 
 
+def test_what_only_reports_use_is_read_and_not_frozen() -> None:
+    for day in (date(2026, 1, 31), "2026-01-31"):
+        found = resolve("sol", {"sol": {**TABLE, "release_date": day, "baseline_tokens": 3}})
+        assert (found.release_date, found.baseline_tokens) == (date(2026, 1, 31), 3)
+        assert found.to_record() == resolve("sol", {"sol": TABLE}).to_record()
+
+
 def test_a_record_survives_canonical_json_and_sends_the_same_request() -> None:
     found = resolve("sol", {"sol": TABLE})
     record = canonical.decode(canonical.encode(found.to_record()))
@@ -116,6 +124,12 @@ def test_wrong_names_get_the_next_thing_to_try(name: str, hint: str) -> None:
         {"price": {"input": -1, "output": 1}},
         {"price": {"input": "nan", "output": 1}},
         {"price": {"input": 1, "output": 1, "cached": 0}},
+        {"release_date": "soon"},
+        {"release_date": datetime(2026, 1, 31, 9, tzinfo=UTC)},
+        {"release_date": 2026},
+        {"baseline_tokens": -1},
+        {"baseline_tokens": 1.5},
+        {"baseline_tokens": True},
         {"max_connections": 0},
         {"max_connections": 1.5},
         {"timeout": -1},

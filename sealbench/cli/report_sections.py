@@ -1,0 +1,158 @@
+"""What `seal report` says beyond each report: several runs, leaderboard, verbosity, cascade, annotations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sealbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sealbench.analysis.endpoint_facts import EndpointFacts
+    from sealbench.config import Settings
+    from sealbench.endpoints.settings import Price
+    from sealbench.formats.run import Run
+    from sealbench.render.document import Document, Section
+    from sealbench.render.svg import Figure
+    from sealbench.stages.report import Reported
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The sections asked for beyond the reports themselves; `prices` are texts NAME=INPUT,OUTPUT."""
+
+    leaderboard: bool
+    verbosity: bool
+    cascade: str | None
+    prices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The sections as one document, with their figures."""
+
+    document: Document
+    figures: tuple[Figure, ...]
+
+
+def across(found: Sequence[Reported], wanted: Wanted, settings: Settings) -> Overview | None:
+    """The sections over these runs; None where nothing is to be said beyond each report.
+
+    Raises
+    ------
+    UsageError : a price, or an endpoint of a cascade, that means nothing in these runs.
+    """
+    from sealbench.render import across as render
+
+    prices = _prices(wanted.prices, {endpoint.name for one in found for endpoint in one.run.endpoints})
+    sections: list[Section] = []
+    figures: list[Figure] = []
+    if len(found) > 1:
+        from sealbench.analysis.trend import trend
+
+        sections.append(render.summary_section([one.report for one in found]))
+        sections.append(render.trend_section(trend([(one.run, one.lines) for one in found])))
+    if wanted.leaderboard:
+        from sealbench.analysis.leaderboard import leaderboard
+
+        sections.append(render.leaderboard_section(leaderboard([(one.report, one.lines) for one in found])))
+    for one in found:
+        facts = _facts(one.run, settings, prices)
+        if wanted.verbosity and one.run.caps:
+            told, drawn = _verbosity(one, facts)
+            sections += told
+            figures += drawn
+        if wanted.cascade is not None:
+            sections += _cascade(one, wanted.cascade, facts)
+    limits = [limit for one in found for limit in one.report.not_proved]
+    return Overview(render.across_document(sections, limits), tuple(figures)) if sections else None
+
+
+def _verbosity(one: Reported, facts: Mapping[str, EndpointFacts]) -> tuple[list[Section], list[Figure]]:
+    """All measures of one run at its largest cap."""
+    from sealbench.analysis.perplexity import perplexity
+    from sealbench.analysis.reasoning_pairs import compare_reasoning
+    from sealbench.analysis.releases import releases
+    from sealbench.analysis.verbosity import verbosity
+    from sealbench.render import verbosity_relations as relations
+    from sealbench.render.release_figure import release_figure
+    from sealbench.render.verbosity import verbosity_section
+
+    cap, names = max(one.run.caps), [endpoint.name for endpoint in one.run.endpoints]
+    measured = [verbosity(one.lines, name, cap, facts[name]) for name in names]
+    dated = releases(measured, facts)
+    certain = [found for name in names if (found := perplexity(one.lines, name, cap)) is not None]
+    sections = [
+        verbosity_section(one.run.name, measured, facts),
+        relations.releases_section(dated),
+        relations.perplexity_section(certain),
+        relations.reasoning_section(compare_reasoning(one.run, one.lines)),
+    ]
+    return sections, [] if dated is None else [release_figure(one.run.name, dated)]
+
+
+def _cascade(one: Reported, names: str, facts: Mapping[str, EndpointFacts]) -> list[Section]:
+    from sealbench.analysis.cascade import cascade
+    from sealbench.analysis.replay import shared_calls
+    from sealbench.analysis.routing import routing
+    from sealbench.render.cascades import cascade_section, routing_section
+
+    shared = shared_calls(one.lines, [name.strip() for name in names.split(",")])
+    return [
+        cascade_section(one.run.name, cascade(shared, facts)),
+        routing_section(one.run.name, routing(shared, facts)),
+    ]
+
+
+def _facts(run: Run, settings: Settings, prices: Mapping[str, Price]) -> dict[str, EndpointFacts]:
+    """By endpoint: a price of the command line, else what is configured today for the same model."""
+    from sealbench.analysis.endpoint_facts import EndpointFacts
+    from sealbench.endpoints.base import resolve
+
+    found = {}
+    for endpoint in run.endpoints:
+        today = None
+        if endpoint.name in settings.endpoints:
+            today = resolve(endpoint.name, settings.endpoints)
+            # A configured name may mean another model by now.
+            if (today.provider, today.model) != (endpoint.provider, endpoint.model):
+                today = None
+        told = prices.get(endpoint.name)
+        configured = None if today is None else today.price
+        found[endpoint.name] = EndpointFacts(
+            price=configured if told is None else told,
+            price_source="sealbench.toml today" if told is None else "--price",
+            release_date=None if today is None else today.release_date,
+            baseline_tokens=None if today is None else today.baseline_tokens,
+        )
+    return found
+
+
+def _prices(texts: Sequence[str], endpoints: set[str]) -> dict[str, Price]:
+    """NAME=INPUT,OUTPUT in USD per million tokens."""
+    from decimal import Decimal, InvalidOperation
+
+    from sealbench.endpoints.settings import Price
+
+    found = {}
+    for text in texts:
+        name, _, amounts = text.rpartition("=")
+        try:
+            first, last = (Decimal(part.strip()) for part in amounts.split(","))
+            usable = first.is_finite() and last.is_finite() and min(first, last) >= 0
+        except (InvalidOperation, ValueError):
+            usable = False
+        if not usable:
+            raise UsageError(
+                f"--price {text}: not NAME=INPUT,OUTPUT in USD per million tokens",
+                hint=f"--price {name or sorted(endpoints)[0]}=1.25,10",
+            )
+        if name not in endpoints:
+            raise UsageError(
+                f"--price {text}: no endpoint {name} in these runs",
+                hint=f"one of: {', '.join(sorted(endpoints))}",
+            )
+        found[name] = Price(first, last)
+    return found
