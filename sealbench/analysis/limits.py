@@ -1,6 +1,6 @@
 """What a report's results rest on, and what they do not prove: said in every report.
 
-Source: protocol section "What it does not prove" (docs/spec/protocol.md).
+Source: the README, "What this does not prove", and docs/threat-model.md.
 """
 
 from __future__ import annotations
