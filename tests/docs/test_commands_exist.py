@@ -23,7 +23,7 @@ def shown(page: Path) -> list[str]:
     candidates = [line for block in blocks(page) for line in block.lines] + _INLINE.findall(prose(page))
     found = []
     for line in candidates:
-        for part in re.split(r"&&|\|\||;|\$\(", line):
+        for part in re.split(r"&&|;|\$\(|\| ", line):
             words = _words(part.partition(" # ")[0])
             while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
                 words = words[1:]
