@@ -1,17 +1,21 @@
-"""Check a workspace by the verifier's own policy."""
+"""Check a workspace, or parts of it, by the verifier's own policy."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from sealbench import store
 from sealbench.clock import Clock, system_clock
-from sealbench.crypto.signature import PublicKey
-from sealbench.errors import UsageError
+from sealbench.errors import FormatError, UsageError
+from sealbench.formats.allowed_signers import NamedKey, read_signers
 from sealbench.formats.registry import Checkpoint
 from sealbench.timestamps.header_store import HeaderStore
-from sealbench.verification.policy import DEFAULT_GRADE, Policy
+from sealbench.verification.policy import DEFAULT_GRADE, Policy, Requirement
+from sealbench.verification.requirements import AtLeastRevealed, ExpectedHash, TrustedKeys
+from sealbench.verification.scope import Part
 from sealbench.verification.steps import Verification
 from sealbench.verification.tree import PublicTree
 from sealbench.verification.verifier import Verifier
@@ -21,35 +25,52 @@ def make_policy(
     *,
     network: str = "mainnet",
     minimum_grade: str = DEFAULT_GRADE,
-    keys: tuple[Path, ...] = (),
+    keys: Sequence[Path] = (),
+    allowed_signers: Sequence[Path] = (),
     headers: Path | None = None,
     since: Path | None = None,
     accept_unanchored: bool = False,
+    expected_hashes: Sequence[str] = (),
+    at_least_revealed: str | None = None,
     clock: Clock = system_clock,
 ) -> Policy:
-    """A policy from the files a caller names.
+    """A policy from the files and values a caller names.
 
     Raises
     ------
-    UsageError : a key file, header file or checkpoint cannot be read.
+    UsageError : a key file, header file or checkpoint cannot be read; a hash or number is none.
     """
+    at = clock()
+    named = [key for path in keys for key in _read_keys(path, at, principals=False)]
+    named += [key for path in allowed_signers for key in _read_keys(path, at, principals=True)]
+    requirements: list[Requirement] = [TrustedKeys(tuple(named))] if named else []
+    requirements += [ExpectedHash(text) for text in expected_hashes]
+    if at_least_revealed is not None:
+        requirements.append(AtLeastRevealed(at_least_revealed))
     return Policy(
         network=network,
         minimum_grade=minimum_grade,
-        trusted_keys=tuple(key for path in keys for key in _read_keys(path)),
+        trusted_keys=tuple(one.key for one in named),
         headers=HeaderStore.read(_given(headers)) if headers else None,
         since=Checkpoint.from_bytes(_given(since), str(since)) if since else None,
         accept_unanchored=accept_unanchored,
-        at=clock(),
+        at=at,
+        requirements=tuple(requirements),
     )
 
 
-def verify_workspace(root: Path, *, network: str = "mainnet", policy: Policy | None = None) -> Verification:
+def verify_workspace(
+    root: Path, *, network: str = "mainnet", policy: Policy | None = None, parts: Sequence[Part] = ()
+) -> Verification:
     """All twelve steps over the public folders of a workspace; reads files, writes nothing.
+
+    Parameters
+    ----------
+    parts : judge only these parts and what they rest on; without any, the whole.
 
     Raises
     ------
-    UsageError : no registry there, so there is nothing to verify.
+    UsageError : no registry there, so there is nothing to verify; or no such part.
     """
     if not (root / store.REGISTRY).is_file():
         raise UsageError(
@@ -57,7 +78,7 @@ def verify_workspace(root: Path, *, network: str = "mainnet", policy: Policy | N
             hint="seal verify FOLDER, or FILE with FILE.ots",
         )
     chosen = policy or replace(make_policy(), network=network)
-    return Verifier(chosen).verify(PublicTree.from_folder(root))
+    return Verifier(chosen).verify(PublicTree.from_folder(root), parts)
 
 
 def _given(path: Path) -> bytes:
@@ -67,17 +88,10 @@ def _given(path: Path) -> bytes:
         raise UsageError(f"{path}: cannot be read ({error.strerror})", hint="check the path") from error
 
 
-def _read_keys(path: Path) -> list[PublicKey]:
-    """Public keys of a `.pub` file or of an allowed_signers file."""
+def _read_keys(path: Path, at: datetime, *, principals: bool) -> list[NamedKey]:
+    """Public keys of a `.pub` file (unless `principals`) or of an allowed_signers file."""
+    option = "--allowed-signers allowed_signers" if principals else "--key author.pub"
     try:
-        lines = _given(path).decode("utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: not a public key file", hint="--key author.pub") from error
-    keys = []
-    for line in lines:
-        marker = line.find("ssh-ed25519 ")
-        if marker >= 0 and not line.startswith("#"):
-            keys.append(PublicKey.from_openssh(line[marker:], str(path)))
-    if not keys:
-        raise UsageError(f"{path}: holds no ssh-ed25519 public key", hint="--key author.pub")
-    return keys
+        return read_signers(_given(path), str(path), at, principals=principals)
+    except FormatError as error:
+        raise UsageError(error.message, hint=f"{option}; `ssh-keygen -l -f {path}` shows what it holds") from error

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
 
 from sealbench.crypto.signature import PublicKey
 from sealbench.errors import UsageError
@@ -16,7 +17,23 @@ from sealbench.timestamps.grades import GRADES
 from sealbench.timestamps.header_store import HeaderStore
 from sealbench.timestamps.networks import NETWORKS, Network
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sealbench.verification.evidence import Evidence
+    from sealbench.verification.scope import Scope
+    from sealbench.verification.steps import RequirementResult, StepResult
+
 DEFAULT_GRADE = "proof-of-work"
+
+
+class Requirement(Protocol):
+    """Something a caller demands beyond the twelve steps; one small object each (requirements.py)."""
+
+    def check(
+        self, evidence: Evidence, scope: Scope | None, results: Sequence[StepResult]
+    ) -> Sequence[RequirementResult]:
+        """At least one result line; `scope` is the part that is judged, None for the whole."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +50,7 @@ class Policy:
     since : a checkpoint the caller kept: the registry must contain it.
     accept_unanchored : let missing proofs of time pass as "ok except time".
     at : the moment of checking (aware), for reveals that are overdue; None leaves that out.
+    requirements : what must hold besides; each gets lines of its own and counts in the verdict.
     """
 
     network: str = "mainnet"
@@ -42,6 +60,7 @@ class Policy:
     since: Checkpoint | None = None
     accept_unanchored: bool = False
     at: datetime | None = None
+    requirements: tuple[Requirement, ...] = ()
 
     def __post_init__(self) -> None:
         if self.network not in NETWORKS:

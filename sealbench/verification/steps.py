@@ -70,6 +70,19 @@ class StepResult:
 
 
 @dataclass(frozen=True)
+class RequirementResult:
+    """What became of something the caller demanded besides the steps, such as an expected hash."""
+
+    name: str
+    status: Status
+    detail: str
+
+    def to_json(self) -> dict[str, str]:
+        """The entry of `requirements` in `sealbench/verify/v1`."""
+        return {"name": self.name, "status": self.status, "detail": self.detail}
+
+
+@dataclass(frozen=True)
 class Verification:
     """All results of one verification, in order of their steps.
 
@@ -79,12 +92,20 @@ class Verification:
     network : the Bitcoin network whose rules the verifier chose.
     accept_unanchored : whether missing proofs of time were waived beforehand.
     self_declared : fingerprint of the registry's own key if nobody vouched for it, else None.
+    requirements : results of what the caller demanded besides.
+    subject : the part that was judged, in words; empty for the whole.
+    elsewhere : results about other parts, left out of the verdict and of `steps`.
+    source : where the files came from, if they were fetched or unpacked first.
     """
 
     steps: tuple[StepResult, ...]
     network: str
     accept_unanchored: bool = False
     self_declared: str | None = None
+    requirements: tuple[RequirementResult, ...] = ()
+    subject: str = ""
+    elsewhere: tuple[StepResult, ...] = ()
+    source: str = ""
 
     def step(self, number: int) -> tuple[StepResult, ...]:
         """The results of one step."""
@@ -100,6 +121,7 @@ class Verification:
         """The verdict over all steps."""
         waived = [result for result in self.steps if self._is_waived(result)]
         found = {result.status for result in self.steps if not self._is_waived(result)}
+        found |= {result.status for result in self.requirements}
         if "fail" in found:
             return "fail"
         if "pending" in found:
@@ -136,7 +158,11 @@ class Verification:
             "network": self.network,
             "exit_code": self.exit_code,
             "self_declared_key": self.self_declared,
+            "subject": self.subject or None,
+            "source": self.source or None,
             "steps": [result.to_json() for result in self.steps],
+            "requirements": [result.to_json() for result in self.requirements],
+            "elsewhere": [result.to_json() for result in self.elsewhere],
         }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sealbench.verification.anchors import check_attestations, check_commits
 from sealbench.verification.battery import check_ciphertext, check_regeneration, check_truth
@@ -14,6 +14,7 @@ from sealbench.verification.policy import Policy
 from sealbench.verification.registry import check_registry
 from sealbench.verification.reports import check_deviations, check_reports
 from sealbench.verification.runs import check_runs
+from sealbench.verification.scope import Part, restricted, scope_of
 from sealbench.verification.signatures import check_signatures, self_declared
 from sealbench.verification.steps import Results, StepResult, Verification, not_due
 from sealbench.verification.tree import PublicTree
@@ -47,17 +48,27 @@ class Verifier:
         self.policy = policy or Policy()
         self._memo = Memo()
 
-    def verify(self, tree: PublicTree) -> Verification:
-        """All twelve steps. A false file is a result, never an exception."""
+    def verify(self, tree: PublicTree, parts: Sequence[Part] = ()) -> Verification:
+        """All twelve steps. A false file is a result, never an exception.
+
+        With `parts`, only what is about them and what they rest on is judged; UsageError if the tree
+        holds no such part.
+        """
         self._memo.make_room(_ROOM * sum(len(data) for _, data in tree.items()))
         evidence = Evidence(tree, self.policy, self._memo)
         results: list[StepResult] = []
         for step, check in CHECKS.items():
             found = list(check(evidence))
             results += found or [not_due(step, "", "nothing to check yet")]
+        scope = scope_of(evidence, parts) if parts else None
+        judged, elsewhere = restricted(evidence, scope, results) if scope else (results, [])
+        required = [one for demand in self.policy.requirements for one in demand.check(evidence, scope, judged)]
         return Verification(
-            steps=tuple(results),
+            steps=tuple(judged),
             network=self.policy.network,
             accept_unanchored=self.policy.accept_unanchored,
             self_declared=self_declared(evidence),
+            requirements=tuple(required),
+            subject=scope.words if scope else "",
+            elsewhere=tuple(elsewhere),
         )

@@ -1,0 +1,132 @@
+"""What a caller can demand besides the twelve steps: small objects, each with lines of its own.
+
+None of them looks only at what a file says of itself: keys are compared with the caller's, hashes with
+the caller's, and items count as revealed only where step 6 found them to lead to the committed root.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sealbench.errors import UsageError
+from sealbench.formats.allowed_signers import NamedKey
+from sealbench.store import REGISTRY
+from sealbench.verification.evidence import Evidence
+from sealbench.verification.scope import Scope
+from sealbench.verification.steps import RequirementResult, StepResult
+
+_HASH = re.compile(r"[0-9a-f]{64}\Z")
+
+
+@dataclass(frozen=True)
+class TrustedKeys:
+    """The registry must be kept by one of these keys; step 2 says it of every single signature."""
+
+    keys: tuple[NamedKey, ...]
+
+    def check(
+        self, evidence: Evidence, scope: Scope | None, results: Sequence[StepResult]
+    ) -> list[RequirementResult]:
+        """FAIL if none of the registry's keys is among them."""
+        periods = evidence.keys.periods if evidence.keys else ()
+        for period in periods:
+            for named in self.keys:
+                if named.key.raw == period.key.raw:
+                    whose = f" of {named.whose}" if named.whose else ""
+                    told = f"{period.key.fingerprint} keeps this registry: the key{whose} in {named.source}"
+                    return [RequirementResult("trusted key", "ok", told)]
+        own = ", ".join(period.key.fingerprint for period in periods) or "no readable key"
+        given = ", ".join(named.key.fingerprint for named in self.keys)
+        return [RequirementResult("trusted key", "fail", f"the registry is kept by {own}, you trust {given}")]
+
+
+class ExpectedHash:
+    """Something in the target must have this SHA-256, which the caller has from elsewhere.
+
+    Parameters
+    ----------
+    text : 64 hexadecimal digits; UsageError otherwise.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.hash = text.strip().lower()
+        if not _HASH.match(self.hash):
+            raise UsageError(
+                f"--expect-hash {text!r:.80} is no SHA-256: it takes 64 hexadecimal digits",
+                hint="sha256sum commitments/NAME.json, or a root as the commitment states it",
+            )
+
+    def check(
+        self, evidence: Evidence, scope: Scope | None, results: Sequence[StepResult]
+    ) -> list[RequirementResult]:
+        """OK with every place that has it; FAIL if there is none, or none in the scope."""
+        found = list(dict.fromkeys(self._matches(evidence)))
+        inside = [words for path, words in found if scope is None or path == REGISTRY or scope.holds(path)]
+        if inside:
+            return [RequirementResult("expected hash", "ok", f"{self.hash} is {', and '.join(inside)}")]
+        if found:
+            told = f"{self.hash} is {', and '.join(words for _, words in found)}: no part of what was asked for"
+            return [RequirementResult("expected hash", "fail", told)]
+        told = f"no file, battery root or registry line here has the SHA-256 {self.hash}"
+        return [RequirementResult("expected hash", "fail", told)]
+
+    def _matches(self, evidence: Evidence) -> Iterator[tuple[str, str]]:
+        """Paths, and what of them has the hash."""
+        for path in evidence.tree.paths():
+            if evidence.digest(path) == self.hash:
+                yield path, f"the file {path}"
+        for name, commitment in evidence.commitments.items():
+            if commitment.root == self.hash:
+                yield f"commitments/{name}.json", f"the root of battery {name}"
+        hashes = evidence.registry.hashes if evidence.registry else []
+        for number, line in enumerate(hashes, start=1):
+            if line == self.hash:
+                head = "the registry's head" if number == len(hashes) else "an earlier head of the registry"
+                yield REGISTRY, f"{head}: its line {number} of {len(hashes)}"
+
+
+class AtLeastRevealed:
+    """So many items of every battery judged must be open, by retirement or by reveals.
+
+    Fewer is PENDING, not false: what is sealed today can be opened tomorrow. More than the battery has
+    is FAIL, since no reveal can ever make it true; so is a target without any battery.
+
+    Parameters
+    ----------
+    text : a number of items, or `all`; UsageError otherwise.
+    """
+
+    def __init__(self, text: str) -> None:
+        if text != "all" and not (text.isascii() and text.isdigit() and int(text) > 0):
+            raise UsageError(
+                f"--at-least-revealed takes a number of items from 1, or all, not {text!r:.40}",
+                hint="seal verify --at-least-revealed all",
+            )
+        self.count = None if text == "all" else int(text)
+
+    def check(
+        self, evidence: Evidence, scope: Scope | None, results: Sequence[StepResult]
+    ) -> list[RequirementResult]:
+        """One line per battery judged."""
+        names = [name for name in evidence.commitments if scope is None or name in scope.batteries]
+        if not names:
+            return [RequirementResult("revealed", "fail", "there is no battery here to reveal items of")]
+        shown = {result.subject for result in results if result.step == 6 and result.status == "ok"}
+        return [self._check(evidence, name, shown) for name in names]
+
+    def _check(self, evidence: Evidence, name: str, shown: set[str]) -> RequirementResult:
+        size = evidence.commitments[name].items
+        opened = size if f"batteries/{name}/battery.json" in shown else _opened(evidence, name, shown)
+        wanted = size if self.count is None else self.count
+        told = f"{opened} of {size} items of {name} are open, wanted are {wanted}"
+        if wanted > size:
+            return RequirementResult("revealed", "fail", f"{told}: more than there are")
+        return RequirementResult("revealed", "ok" if opened >= wanted else "pending", told)
+
+
+def _opened(evidence: Evidence, name: str, shown: set[str]) -> int:
+    """How many different items the reveals that step 6 accepted open."""
+    reveals = [one for path, one in evidence.reveals.items() if one.battery == name and path in shown]
+    return len({entry.item.id for reveal in reveals for entry in reveal.entries})
