@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -32,6 +33,11 @@ class Console:
         if os.environ.get("NO_COLOR"):
             return False
         return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+
+    @property
+    def width(self) -> int | None:
+        """Columns of the terminal that results go to; None for a file or a pipe."""
+        return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
     def result(self, text: str) -> None:
         """A result, to stdout."""

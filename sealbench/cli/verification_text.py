@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import click
 
-from sealbench.verification.steps import STEP_NAMES, StepResult, Verification
+from sealbench.verification.steps import STEP_NAMES, RequirementResult, Status, StepResult, Verification
 
-_WORDS = {
+_WORDS: dict[Status, tuple[str, str]] = {
     "ok": ("OK", "green"),
     "fail": ("FAIL", "red"),
     "pending": ("PENDING", "yellow"),
     "not_checked": ("NOT CHECKED", "yellow"),
     "not_due": ("NOT DUE", "bright_black"),
 }
-
-# Up to so many results that say the same thing are told one by one.
-_ALIKE = 2
+_INDENT = " " * 17  # below the first word after a line's status
 
 NOT_PROVED = (
     "that the calls came after the plan was sealed (a log can be written later than its calls)",
@@ -24,56 +24,112 @@ NOT_PROVED = (
 )
 
 
-def verification_text(verification: Verification, *, every: bool = False) -> str:
+def verification_text(verification: Verification, *, every: bool = False, width: int | None = None) -> str:
     """The lines to print.
 
     Parameters
     ----------
     every : one line per subject also where all subjects of a step are OK.
+    width : columns to fold long lines at; None leaves each result one line, for a file or a pipe.
     """
     lines = []
+    if verification.source:
+        lines.append(f"target: {verification.source}")
+    if verification.subject:
+        lines.append(f"judged: {verification.subject}")
     for number in STEP_NAMES:
         lines += _step_lines(verification.step(number), every)
+    lines += [_requirement_line(result) for result in verification.requirements]
     lines.append("")
+    if verification.elsewhere:
+        lines.append(_elsewhere(verification.elsewhere))
     color = {"ok": "green", "ok_except_time": "green", "fail": "red"}.get(verification.verdict, "yellow")
+    # Styled word by word of meaning: a fold inside a colour would colour the margin.
     lines.append("verdict: " + click.style(verification.sentence, fg=color, bold=True))
     lines.append("not proved by any of this:")
     lines += [f"  - {sentence}" for sentence in NOT_PROVED]
-    return "\n".join(lines)
+    return "\n".join(folded for line in lines for folded in _fold(line, width))
 
 
 def _step_lines(results: tuple[StepResult, ...], every: bool) -> list[str]:
-    """One line per result; where more than two of a step say the same, one for all of them."""
-    lines: list[str] = []
-    told: set[tuple[str, str]] = set()
-    for result in results:
-        same = [one for one in results if _sense(one) == _sense(result)]
-        if every or len(same) <= _ALIKE:
-            lines.append(_line(result))
-        elif _sense(result) not in told:
-            told.add(_sense(result))
-            lines.append(_summary(same))
-    return lines
-
-
-def _sense(result: StepResult) -> tuple[str, str]:
-    """What a result says apart from its subject: all that pass say one thing, the others their detail."""
-    return (result.status, "" if result.status == "ok" else result.detail)
-
-
-def _summary(same: list[StepResult]) -> str:
-    first = same[0]
-    grades = sorted({result.grade for result in same if result.grade})
+    passed = [result for result in results if result.status == "ok"]
+    if every or len(passed) <= 2:
+        return [_line(result) for result in results]
+    # Many subjects that pass say one thing: how many, and the first as an example.
+    first = passed[0]
+    grades = sorted({result.grade for result in passed if result.grade})
     graded = f" ({', '.join(grades)})" if grades else ""
-    return f"{_mark(first)} {len(same)} files{graded}, for example {first.subject}: {first.detail}"
+    mark = _mark(str(first.step), first.status, first.name)
+    summary = f"{mark} {len(passed)} files{graded}, for example {first.subject}: {first.detail}"
+    others = [_line(result) for result in results if result.status != "ok"]
+    return [summary, *others]
 
 
-def _mark(result: StepResult) -> str:
-    word, color = _WORDS[result.status]
-    return f"{result.step:>2}  {click.style(word.ljust(11), fg=color)}  {result.name}:"
+def _mark(step: str, status: Status, name: str) -> str:
+    word, color = _WORDS[status]
+    return f"{step:>2}  {click.style(word.ljust(11), fg=color)}  {name}:"
 
 
 def _line(result: StepResult) -> str:
     subject = f" {result.subject}:" if result.subject else ""
     grade = f" [{result.grade}]" if result.grade else ""
-    return f"{_mark(result)}{subject} {result.detail}{grade}"
+    return f"{_mark(str(result.step), result.status, result.name)}{subject} {result.detail}{grade}"
+
+
+def _requirement_line(result: RequirementResult) -> str:
+    return f"{_mark('-', result.status, result.name)} {result.detail}"
+
+
+def _elsewhere(results: tuple[StepResult, ...]) -> str:
+    """What the rest of the workspace looks like, which the verdict leaves out."""
+    counts = {word: sum(one.status == status for one in results) for status, (word, _) in _WORDS.items()}
+    told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    return f"elsewhere in this workspace, not judged here: {told} (seal verify)"
+
+
+def _fold(line: str, width: int | None) -> list[str]:
+    """A line in pieces of at most `width` visible characters; hashes and paths stay whole."""
+    if width is None or len(click.unstyle(line)) <= width:
+        return [line]
+    marked = line[:2].strip() in {*map(str, STEP_NAMES), "-"} and line[2:4] == "  "
+    indent = _INDENT if marked else "    "
+    escapes = len(line) - len(click.unstyle(line))
+    first = _wrapped(line, width + escapes, indent)[0]
+    rest = line[len(first) :].lstrip()
+    return [first, *_wrapped(indent + rest, width, indent)]
+
+
+def _wrapped(text: str, width: int, indent: str) -> list[str]:
+    return textwrap.wrap(
+        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def explanation_text(step: int, *, width: int | None = None) -> str:
+    """What one step means, what it catches, and how to repeat it by hand."""
+    from sealbench.verification.explanations import EXPLANATIONS
+
+    one = EXPLANATIONS[step]
+    told = {
+        f"step {step}": STEP_NAMES[step],
+        "checks": one.checks.replace("([timestamps.md](timestamps.md))", "(docs/timestamps.md)"),
+        "catches": one.catches,
+    }
+    lines = [f"{name:<8} {text}" for name, text in told.items()]
+    folded = [
+        piece for line in lines for piece in textwrap.wrap(line, width or 80, subsequent_indent=" " * 9)
+    ]
+    hand = [
+        "",
+        "by hand, in the workspace, with NAME, PLAN and RUN set:",
+        "",
+        textwrap.indent(one.hand, "    "),
+        "",
+    ]
+    return "\n".join([*folded, *hand, *textwrap.wrap(one.reading, width or 80)])
+
+
+def explanation_list() -> str:
+    """The steps and their names."""
+    steps = [f"{step:>2}  {name}" for step, name in STEP_NAMES.items()]
+    return "\n".join([*steps, "", "seal verify --explain STEP"])

@@ -3,114 +3,196 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from sealbench.cli.console import Console
-from sealbench.cli.options import json_option, pass_console
-from sealbench.errors import UsageError
+from sealbench.cli.options import GroupedCommand, json_option, pass_console
+from sealbench.errors import CouldNotCheck, UsageError
+
+if TYPE_CHECKING:
+    from sealbench.cli.verify_targets import WorkspaceTarget
+    from sealbench.verification.policy import Policy
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_GROUPS = {
+    "Whom and what you trust": ("keys", "allowed_signers", "expected_hashes", "since"),
+    "Time": ("network", "min_grade", "headers", "accept_unanchored"),
+    "What must be open": ("at_least_revealed",),
+    "Other people's commitments": ("batteries",),
+    "Network": ("offline",),
+    "Output": ("explain", "every", "as_json"),
+}
 
 
-@click.command("verify")
-@click.argument("targets", nargs=-1, type=click.Path(path_type=Path))
+@click.command("verify", cls=GroupedCommand, groups=_GROUPS)
+@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@click.option(
+    "--key", "keys", multiple=True, type=_FILE, help="A public key that you know to be the author's."
+)
+@click.option(
+    "--allowed-signers",
+    multiple=True,
+    type=_FILE,
+    help="An OpenSSH allowed_signers file of yours: principals, options and keys.",
+)
+@click.option(
+    "--expect-hash",
+    "expected_hashes",
+    multiple=True,
+    metavar="SHA256",
+    help="Of a commitment, file, root or registry head, as you have it from paper: must be here.",
+)
+@click.option("--since", type=_FILE, help="A checkpoint you kept: the registry must contain it.")
 @click.option("--network", default="mainnet", show_default=True, help="Bitcoin network whose rules count.")
 @click.option(
     "--min-grade", default="proof-of-work", show_default=True, help="Weakest grade that counts as verified."
 )
 @click.option(
-    "--headers",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Block headers of your own: lines or JSON of heights and hex, or packed.",
-)
-@click.option(
-    "--since",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="A checkpoint you kept: must be contained.",
-)
-@click.option(
-    "--key",
-    "keys",
-    multiple=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="A public key (or allowed_signers file) that you know to be the author's.",
+    "--headers", type=_FILE, help="Block headers of your own: lines or JSON of heights and hex, or packed."
 )
 @click.option("--accept-unanchored", is_flag=True, help='Let missing proofs of time pass: "ok except time".')
-@click.option("--offline", is_flag=True, help="Touch no network, for files either (a workspace never does).")
+@click.option(
+    "--at-least-revealed",
+    metavar="N|all",
+    help="So many items of each battery must be open; fewer is exit 3.",
+)
 @click.option(
     "--battery",
     "batteries",
     multiple=True,
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=_FILE,
     help="A file to check against the foreign commitments among the targets.",
+)
+@click.option("--offline", is_flag=True, help="Touch no network, for files either (a workspace never does).")
+@click.option(
+    "--explain",
+    is_flag=False,
+    flag_value="",
+    metavar="[STEP]",
+    help="Say what a step means and how to check it by hand; without STEP list them.",
 )
 @click.option("--every", is_flag=True, help="One line for each subject of each step.")
 @json_option
 @pass_console
 def command(
     console: Console,
-    targets: tuple[Path, ...],
+    targets: tuple[str, ...],
+    keys: tuple[Path, ...],
+    allowed_signers: tuple[Path, ...],
+    expected_hashes: tuple[str, ...],
+    since: Path | None,
     network: str,
     min_grade: str,
     headers: Path | None,
-    since: Path | None,
-    keys: tuple[Path, ...],
     accept_unanchored: bool,
-    offline: bool,
+    at_least_revealed: str | None,
     batteries: tuple[Path, ...],
+    offline: bool,
+    explain: str | None,
     every: bool,
     as_json: bool,
 ) -> int:
     """\b
-    seal verify                      the workspace around the current folder
-    seal verify paper.pdf            any file with its paper.pdf.ots; several, or a folder of them
+    seal verify                        the workspace around the current folder
+    seal verify wave1                  one battery, plan or run of it, and what that rests on
+    seal verify commitments/wave1.json runs/wave1-plan-1
+    seal verify paper.pdf              any file with its paper.pdf.ots; several, or a folder of them
+    seal verify --explain 4            what step 4 means, and how to check it by hand
 
     Check, in twelve numbered steps, what the public files show: files, signatures, timestamps, the
     battery made again from its key, every certificate, the registry, the order, the log, the report.
     For files outside a workspace, headers that are missing are asked of the configured explorers.
     Exit code 0 verified, 1 false, 3 not yet, 4 could not check.
     """
+    if explain is not None:
+        return _explain(console, explain, as_json=as_json)
     from sealbench.cli.verify_files import verify_file_targets
-    from sealbench.stages.verify import make_policy, verify_workspace
+    from sealbench.cli.verify_targets import FilesTarget, WorkspaceTarget, choose_target
+    from sealbench.stages.verify import make_policy
 
     policy = make_policy(
         network=network,
         minimum_grade=min_grade,
         keys=keys,
+        allowed_signers=allowed_signers,
         headers=headers,
         since=since,
         accept_unanchored=accept_unanchored,
+        expected_hashes=expected_hashes,
+        at_least_revealed=at_least_revealed,
     )
-    if batteries or len(targets) > 1 or any(_is_file_target(one) for one in targets):
-        return verify_file_targets(
-            console, targets, policy, batteries=batteries, offline=offline, as_json=as_json
+    if batteries and not targets:
+        raise UsageError(
+            "--battery needs a commitment to check it against",
+            hint="seal verify FILE.commitment.json --battery FILE",
         )
-    target = targets[0] if targets else None
-    verification = verify_workspace(_root(target), policy=policy)
+    target = choose_target(targets)
+    if isinstance(target, WorkspaceTarget):
+        if batteries:
+            raise UsageError(
+                "--battery is for other people's commitments; a workspace's batteries are checked anyway",
+                hint=f"seal verify {target.root}",
+            )
+        _refuse_own_evidence(target.root, (*keys, *allowed_signers, *((since,) if since else ())))
+        return _verify_workspace(console, target, policy, every=every, as_json=as_json)
+    if not isinstance(target, FilesTarget):
+        raise CouldNotCheck("archives and addresses are not read yet", hint="unpack or clone it by hand")
+    return verify_file_targets(
+        console, target.paths, policy, batteries=batteries, offline=offline, as_json=as_json
+    )
+
+
+def _verify_workspace(
+    console: Console, target: WorkspaceTarget, policy: Policy, *, every: bool, as_json: bool
+) -> int:
+    from sealbench.cli.verification_text import verification_text
+    from sealbench.stages.verify import verify_workspace
+
+    verification = verify_workspace(target.root, policy=policy, parts=target.parts)
     if as_json:
         console.json(verification.to_json())
-        return verification.exit_code
-    from sealbench.cli.verification_text import verification_text
-
-    console.result(verification_text(verification, every=every))
+    else:
+        console.result(verification_text(verification, every=every, width=console.width))
     return verification.exit_code
 
 
-def _is_file_target(target: Path) -> bool:
-    """Whether a target is a file with its proof, or a folder of such files, and no workspace."""
-    from sealbench.store import REGISTRY, SETTINGS
+def _refuse_own_evidence(root: Path, given: tuple[Path, ...]) -> None:
+    """A key or checkpoint out of the workspace under test would vouch for itself."""
+    for path in given:
+        if path.resolve().is_relative_to(root.resolve()):
+            raise UsageError(
+                f"{path} is part of what is to be checked, so it vouches for nothing",
+                hint="name a file that you have from the author, or kept, outside of that folder",
+            )
 
-    if target.is_dir():
-        foreign = any(any(target.glob(kind)) for kind in ("*.ots", "*.commitment.json"))
-        return foreign and not (target / REGISTRY).is_file()
-    return target.name != SETTINGS and (target.is_file() or target.with_name(target.name + ".ots").is_file())
 
+def _explain(console: Console, text: str, *, as_json: bool) -> int:
+    from sealbench.cli.verification_text import explanation_list, explanation_text
+    from sealbench.verification.explanations import EXPLANATIONS
+    from sealbench.verification.steps import STEP_NAMES
 
-def _root(target: Path | None) -> Path:
-    from sealbench.store import REGISTRY, Workspace
-
-    if target is None:
-        here = Path.cwd()
-        return here if (here / REGISTRY).is_file() else Workspace.find().root
-    if not target.exists():
-        raise UsageError(f"{target}: no such file or folder", hint="seal verify FOLDER")
-    return target if target.is_dir() else target.parent
+    if text and text not in map(str, STEP_NAMES):
+        raise UsageError(
+            f"there is no step {text!r:.40}", hint="seal verify --explain, then a number from 1 to 12"
+        )
+    chosen = [int(text)] if text else list(STEP_NAMES)
+    if as_json:
+        steps = [
+            {
+                "step": step,
+                "name": STEP_NAMES[step],
+                "checks": EXPLANATIONS[step].checks,
+                "catches": EXPLANATIONS[step].catches,
+                "by_hand": EXPLANATIONS[step].hand,
+                "reading": EXPLANATIONS[step].reading,
+            }
+            for step in chosen
+        ]
+        console.json({"schema": "sealbench/explain/v1", "steps": steps})
+    elif text:
+        console.result(explanation_text(int(text), width=console.width))
+    else:
+        console.result(explanation_list())
+    return 0

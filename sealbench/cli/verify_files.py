@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from sealbench.cli.console import Console
 from sealbench.cli.workspace import settings_anywhere
-from sealbench.errors import UsageError
-from sealbench.store import REGISTRY, SETTINGS
 
 if TYPE_CHECKING:
     from sealbench.config import Settings
@@ -31,22 +29,12 @@ def verify_file_targets(
     """Check all files the targets stand for, print the result, give the exit code."""
     from sealbench.stages.verify_files import stamped_files, verify_files
 
-    if not targets:
-        raise UsageError(
-            "--battery needs a commitment to check it against",
-            hint="seal verify FILE.commitment.json --battery FILE",
-        )
-    for target in targets:
-        if target.name == SETTINGS or (target / REGISTRY).is_file():
-            raise UsageError(
-                f"{target} is a workspace: one at a time, without other files",
-                hint=shlex.join(["seal", "verify", str(target)]),
-            )
     paths = list(dict.fromkeys(path for target in targets for path in stamped_files(target)))
     settings = settings_anywhere(None)
     found = verify_files(paths, policy, settings, offline=offline, batteries=batteries)
     if as_json:
-        single = len(found.files) == 1 and not batteries and not targets[0].is_dir()
+        single = len(found.files) == 1 and not batteries and not found.requirements
+        single = single and not targets[0].is_dir()
         console.json(_file_json(found.files[0], policy) if single else _files_json(found, policy))
         return found.exit_code
     for one in found.files:
@@ -54,6 +42,8 @@ def verify_file_targets(
     for battery in found.batteries:
         matches = ", ".join(path.name for path in battery.matches)
         console.result(f"{battery.path}: {battery.fault or f'is what {matches} commits to'}")
+    for required in found.requirements:
+        console.result(f"{required.name}: {required.status}: {required.detail}")
     _print_end(console, found, targets, settings, offline=offline)
     return found.exit_code
 
@@ -182,6 +172,7 @@ def _files_json(found: CheckedFiles, policy: Policy) -> dict[str, Any]:
             }
             for one in found.batteries
         ],
+        "requirements": [one.to_json() for one in found.requirements],
         "missing_headers": list(found.missing),
         "asked": list(found.asked),
         "notes": list(found.notes),

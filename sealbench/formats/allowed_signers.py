@@ -74,8 +74,8 @@ def _unusable(key_type: str, options: str | None, at: datetime, where: str) -> s
     """Why a line's key may not sign here and now; empty if it may."""
     if key_type != KEY_TYPE.decode():
         return f"is of type {key_type}"
-    for option, value in _ONE_OPTION.findall(options or ""):
-        option = option.lower()
+    for spelled, value in _ONE_OPTION.findall(options or ""):
+        option = spelled.lower()
         if option == "namespaces":
             if not any(fnmatchcase(NAMESPACE, pattern) for pattern in value.split(",")):
                 return f"is for the namespaces {value}, not for {NAMESPACE}"

@@ -94,4 +94,6 @@ def _read_keys(path: Path, at: datetime, *, principals: bool) -> list[NamedKey]:
     try:
         return read_signers(_given(path), str(path), at, principals=principals)
     except FormatError as error:
-        raise UsageError(error.message, hint=f"{option}; `ssh-keygen -l -f {path}` shows what it holds") from error
+        raise UsageError(
+            error.message, hint=f"{option}; `ssh-keygen -l -f {path}` shows what it holds"
+        ) from error

@@ -8,20 +8,24 @@ does not parse costs only itself.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sealbench import store
 from sealbench.anchoring import configured_sources, proof_path
 from sealbench.config import Settings
+from sealbench.crypto.digest import sha256_file
 from sealbench.errors import FormatError, SealError, UsageError
 from sealbench.formats.recipes import ForeignCommitment, Recomputed, read_commitment, recompute
 from sealbench.timestamps.check import ProofReport, check_file
 from sealbench.timestamps.header_store import HeaderStore
 from sealbench.verification.policy import Policy
+from sealbench.verification.requirements import ExpectedHash, TrustedKeys
+from sealbench.verification.steps import RequirementResult
 
 COMMITMENT = ".commitment.json"
+_WORKSPACE = "seal verify FOLDER, of a workspace"
 _VERDICTS = {0: "ok", 1: "fail", 3: "pending", 4: "unchecked"}
 _CODE_OF_STATUS = {
     "anchored": 0,
@@ -70,11 +74,13 @@ class CheckedFiles:
     missing: tuple[int, ...]
     asked: tuple[str, ...]
     notes: tuple[str, ...]
+    requirements: tuple[RequirementResult, ...] = ()
 
     @property
     def exit_code(self) -> int:
         """The worst of all, in the order 1, 3, 4, 0."""
         codes = {one.exit_code for one in self.files} | {1 for one in self.batteries if one.fault}
+        codes |= {1 for one in self.requirements if one.status == "fail"}
         return next((code for code in (1, 3, 4) if code in codes), 0)
 
     @property
@@ -115,8 +121,10 @@ def verify_files(
 
     Raises
     ------
+    UsageError : the policy demands what no proof of a file can show.
     ProofFailed : two sources give different headers for one height; both are shown.
     """
+    expected = _expected_hashes(policy)
     headers, notes = _headers_at_hand(paths, policy)
     files = [_checked(path, headers, policy) for path in paths]
     missing = _missing(files)
@@ -127,7 +135,37 @@ def verify_files(
         headers, asked = asyncio.run(_fetched(headers, missing, policy, settings, notes))
         files = [_checked(one.path, headers, policy) if _needs(one) else one for one in files]
     checked = tuple(_candidate(path, files) for path in batteries)
-    return CheckedFiles(tuple(files), checked, _missing(files), asked, tuple(notes))
+    hashes = [
+        (str(path), f"{path.name}: {words}", sha256) for path, words, sha256 in _hashes(files, batteries)
+    ]
+    required = tuple(one.among(hashes) for one in expected)
+    return CheckedFiles(tuple(files), checked, _missing(files), asked, tuple(notes), required)
+
+
+def _expected_hashes(policy: Policy) -> list[ExpectedHash]:
+    """What is demanded of files; a demand that nothing here would check is refused, never passed over."""
+    if policy.since is not None:
+        raise UsageError("--since is about a workspace's registry; here are only files", hint=_WORKSPACE)
+    expected = [one for one in policy.requirements if isinstance(one, ExpectedHash)]
+    for demand in policy.requirements:
+        if isinstance(demand, TrustedKeys):
+            raise UsageError(
+                "a proof of a file carries no signature, so a trusted key shows nothing about it",
+                hint="ssh-keygen -Y verify -f allowed_signers -n NAMESPACE -I WHO -s FILE.sig < FILE",
+            )
+        if not isinstance(demand, ExpectedHash):
+            raise UsageError("--at-least-revealed is about a battery; here are only files", hint=_WORKSPACE)
+    return expected
+
+
+def _hashes(files: Sequence[CheckedFile], batteries: Sequence[Path]) -> Iterator[tuple[Path, str, str]]:
+    """The SHA-256 of every file and candidate battery, and of what foreign commitments commit to."""
+    for path in dict.fromkeys([*(one.path for one in files), *batteries]):
+        if path.is_file():
+            yield path, "the file itself", sha256_file(path)
+    for one in files:
+        if one.commitment is not None and one.commitment.sha256:
+            yield one.path, f"what it commits to ({one.commitment.recipe})", one.commitment.sha256
 
 
 def _headers_at_hand(paths: Sequence[Path], policy: Policy) -> tuple[HeaderStore, list[str]]:

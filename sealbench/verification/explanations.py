@@ -58,7 +58,7 @@ for f in "commitments/$NAME.json" "preregistrations/$PLAN.json" "runs/$RUN/run.j
   ssh-keygen -Y verify -f commitments/allowed_signers -n sealbench -I "$who" -s "$f.sig" < "$f" || exit 1
 done
 grep -o '"public_key":"[^"]*"' commitments/registry.jsonl""",
-        "`Good \"sealbench\" signature` for each. Then compare the fingerprint with one that the author gave "
+        '`Good "sealbench" signature` for each. Then compare the fingerprint with one that the author gave '
         "you on another way: the files only say who calls themselves the author.",
     ),
     3: Explanation(
@@ -66,7 +66,7 @@ grep -o '"public_key":"[^"]*"' commitments/registry.jsonl""",
         "a re-signed copy carries the original's proofs",
         """\
 f="commitments/$NAME.json"
-ots info "$f.ots" | grep -q "^File sha256 hash: $(sha256sum "$f" | cut -d' ' -f1)$\"""",
+ots info "$f.ots" | grep "^File sha256 hash: $(sha256sum "$f" | cut -d' ' -f1)$\"""",
         "Exit code 0: the proof starts from this file's hash. `ots info` lists the operations between that "
         "hash and the block; none of them may be sha1 or ripemd160.",
     ),
@@ -90,7 +90,8 @@ print("block hash ", hashlib.sha256(hashlib.sha256(header).digest()).digest()[::
         "`batteries/NAME.sealed.json` is the file the commitment names",
         "another ciphertext",
         """\
-grep -q "\\"sha256\\":\\"$(sha256sum "batteries/$NAME.sealed.json" | cut -d' ' -f1)\\"" "commitments/$NAME.json\"""",
+digest=$(sha256sum "batteries/$NAME.sealed.json" | cut -d' ' -f1)
+grep -q "\\"sha256\\":\\"$digest\\"" "commitments/$NAME.json\"""",
         "Exit code 0: the hash in the commitment's field `sealed` is the ciphertext's.",
     ),
     6: Explanation(
@@ -228,7 +229,9 @@ END""",
 def table() -> str:
     """All steps as a Markdown table."""
     rows = ["| step | checks | fails, for example, when |", "|---|---|---|"]
-    rows += [f"| {step} {STEP_NAMES[step]} | {one.checks} | {one.catches} |" for step, one in EXPLANATIONS.items()]
+    rows += [
+        f"| {step} {STEP_NAMES[step]} | {one.checks} | {one.catches} |" for step, one in EXPLANATIONS.items()
+    ]
     return "\n".join(rows)
 
 

@@ -7,7 +7,7 @@ the caller's, and items count as revealed only where step 6 found them to lead t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sealbench.errors import UsageError
@@ -62,29 +62,38 @@ class ExpectedHash:
         self, evidence: Evidence, scope: Scope | None, results: Sequence[StepResult]
     ) -> list[RequirementResult]:
         """OK with every place that has it; FAIL if there is none, or none in the scope."""
-        found = list(dict.fromkeys(self._matches(evidence)))
-        inside = [words for path, words in found if scope is None or path == REGISTRY or scope.holds(path)]
-        if inside:
-            return [RequirementResult("expected hash", "ok", f"{self.hash} is {', and '.join(inside)}")]
-        if found:
-            told = f"{self.hash} is {', and '.join(words for _, words in found)}: no part of what was asked for"
-            return [RequirementResult("expected hash", "fail", told)]
-        told = f"no file, battery root or registry line here has the SHA-256 {self.hash}"
-        return [RequirementResult("expected hash", "fail", told)]
 
-    def _matches(self, evidence: Evidence) -> Iterator[tuple[str, str]]:
-        """Paths, and what of them has the hash."""
-        for path in evidence.tree.paths():
-            if evidence.digest(path) == self.hash:
-                yield path, f"the file {path}"
-        for name, commitment in evidence.commitments.items():
-            if commitment.root == self.hash:
-                yield f"commitments/{name}.json", f"the root of battery {name}"
-        hashes = evidence.registry.hashes if evidence.registry else []
-        for number, line in enumerate(hashes, start=1):
-            if line == self.hash:
-                head = "the registry's head" if number == len(hashes) else "an earlier head of the registry"
-                yield REGISTRY, f"{head}: its line {number} of {len(hashes)}"
+        def inside(path: str) -> bool:
+            return scope is None or path == REGISTRY or scope.holds(path)
+
+        return [self.among(_hashes(evidence), inside)]
+
+    def among(
+        self, hashes: Iterable[tuple[str, str, str | None]], inside: Callable[[str], bool] = lambda path: True
+    ) -> RequirementResult:
+        """The same over any list of (path, what it is in words, SHA-256)."""
+        found = dict.fromkeys((path, words) for path, words, held in hashes if held == self.hash)
+        counted = [words for path, words in found if inside(path)]
+        if counted:
+            return RequirementResult("expected hash", "ok", f"{self.hash} is {', and '.join(counted)}")
+        if found:
+            told = (
+                f"{self.hash} is {', and '.join(words for _, words in found)}: no part of what was asked for"
+            )
+            return RequirementResult("expected hash", "fail", told)
+        return RequirementResult("expected hash", "fail", f"nothing here has the SHA-256 {self.hash}")
+
+
+def _hashes(evidence: Evidence) -> Iterator[tuple[str, str, str | None]]:
+    """Paths, what of them has a hash, and the hash: files, roots, every state of the registry."""
+    for path in evidence.tree.paths():
+        yield path, f"the file {path}", evidence.digest(path)
+    for name, commitment in evidence.commitments.items():
+        yield f"commitments/{name}.json", f"the root of battery {name}", commitment.root
+    lines = evidence.registry.hashes if evidence.registry else []
+    for number, line in enumerate(lines, start=1):
+        head = "the registry's head" if number == len(lines) else "an earlier head of the registry"
+        yield REGISTRY, f"{head}, line {number} of {len(lines)}", line
 
 
 class AtLeastRevealed:

@@ -14,14 +14,13 @@ from sealbench.errors import UsageError
 from sealbench.formats.registry import PublicFiles
 from sealbench.publishing.sealing import parent_of
 from sealbench.store import ALLOWED_SIGNERS, CHECKPOINTS, FILES, HEADERS, REGISTRY
-from sealbench.verification.anchors import stamped_paths
 from sealbench.verification.evidence import Evidence
 from sealbench.verification.roles import battery_of, role_of, run_of
 from sealbench.verification.steps import StepResult, not_due, ok
 
 PartKind = Literal["battery", "commitment", "plan", "run"]
 # What every part rests on.
-_SHARED = frozenset({REGISTRY, FILES, HEADERS, ALLOWED_SIGNERS, CHECKPOINTS})
+SHARED = frozenset({REGISTRY, FILES, HEADERS, ALLOWED_SIGNERS, CHECKPOINTS})
 _EVENTS = ("create", "void", "preregister", "amend", "run_start", "run_end", "run_abort", "report", "retire")
 
 
@@ -59,7 +58,9 @@ class Scope:
     @property
     def batteries(self) -> list[str]:
         """Names of the batteries among all parts."""
-        found = [part.name for part in (*self.parts, *self.rests_on) if part.kind in ("battery", "commitment")]
+        found = [
+            part.name for part in (*self.parts, *self.rests_on) if part.kind in ("battery", "commitment")
+        ]
         return list(dict.fromkeys(found))
 
     def holds(self, path: str) -> bool:
@@ -69,7 +70,7 @@ class Scope:
     def judges(self, result: StepResult) -> bool:
         """Whether a result is about it. Any false checkpoint counts: the registry is everyone's."""
         subject = _about(result.subject)
-        if not subject or subject in _SHARED or subject in self.checkpoints or self.holds(subject):
+        if not subject or subject in SHARED or subject in self.checkpoints or self.holds(subject):
             return True
         return role_of(subject).kind == "checkpoint" and result.status == "fail"
 
@@ -202,11 +203,11 @@ def _completed(evidence: Evidence, scope: Scope, step: int, kept: list[StepResul
         count = sum(path in evidence.tree for path in scope.paths)
         return [ok(1, FILES, f"{count} files of it parse, equal their own re-encoding, and are as listed")]
     if step == 3:
-        wrong = {_about(result.subject) for result in kept if result.status != "ok"}
-        needed = [path for path in stamped_paths(evidence) if path in scope.paths | scope.checkpoints]
-        good = len([path for path in needed if path not in wrong])
-        told = f"{good} of its {len(needed)} proofs commit to exactly their files' bytes, by SHA-256 alone"
-        return [*(one for one in kept if one.status != "ok"), *([ok(3, "", told)] if good else [])]
+        wrong = [result for result in kept if result.status not in ("ok", "not_due")]
+        held = scope.paths | scope.checkpoints
+        count = sum(role_of(proof).name in held for proof in evidence.paths("proof")) - len(wrong)
+        told = f"{count} of its proofs commit to exactly their files' bytes, by SHA-256 alone"
+        return [*wrong, *([ok(3, "", told)] if count > 0 else [])]
     if step == 8 and not kept and evidence.registry is not None:
         size, count = evidence.registry.size, len(evidence.checkpoints)
         told = f"{size} events in an unbroken chain, {count} checkpoints agree; its files are as registered"

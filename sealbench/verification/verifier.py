@@ -62,7 +62,9 @@ class Verifier:
             results += found or [not_due(step, "", "nothing to check yet")]
         scope = scope_of(evidence, parts) if parts else None
         judged, elsewhere = restricted(evidence, scope, results) if scope else (results, [])
-        required = [one for demand in self.policy.requirements for one in demand.check(evidence, scope, judged)]
+        required = [
+            one for demand in self.policy.requirements for one in demand.check(evidence, scope, judged)
+        ]
         return Verification(
             steps=tuple(judged),
             network=self.policy.network,
