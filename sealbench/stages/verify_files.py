@@ -186,8 +186,10 @@ def _headers_at_hand(paths: Sequence[Path], policy: Policy) -> tuple[HeaderStore
 
 
 def _beside(folder: Path) -> list[Path]:
-    name = Path(store.HEADERS).name
-    return [path for path in (folder / name, folder.parent / store.HEADERS) if path.is_file()]
+    around = (parent / store.HEADERS for parent in (folder, *folder.absolute().parents))
+    nearest = next((path for path in around if path.is_file()), None)
+    own = folder / Path(store.HEADERS).name
+    return [path for path in (own, nearest) if path is not None and path.is_file()]
 
 
 def _checked(path: Path, headers: HeaderStore, policy: Policy) -> CheckedFile:

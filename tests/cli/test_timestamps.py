@@ -164,7 +164,9 @@ def test_a_workspace_is_upgraded_and_status_says_what_waits(seal: Seal, tmp_path
         stored = HeaderStore.from_bytes((workspace.root / "commitments" / "headers.bin").read_bytes())
     # The server is gone: the workspace carries the headers, for a file of it named alone too.
     alone = seal("verify", "commitments/primes.json", "--network", "regtest")
-    assert alone.code == 0 and "block 1: chained" in alone.out
+    assert alone.code == 0 and "commitments/primes.json.ots: anchored in block 1 of regtest" in alone.out
+    checkpoint = seal("verify", "commitments/checkpoints/1.json", "--network", "regtest")
+    assert checkpoint.code == 0 and "block 1: chained" in checkpoint.out
     assert stored == server.chain.headers()
 
 
