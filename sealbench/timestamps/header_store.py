@@ -19,6 +19,7 @@ from sealbench.timestamps.networks import HEADER_SIZE, MAX_HEIGHT, NETWORKS, Hea
 
 MAGIC = b"SEALHDR\x01"
 _HINT = "fetch the headers again with `seal upgrade`"
+_LINES = "one line for each: HEIGHT HEADER"
 
 
 class HeaderStore:
@@ -158,9 +159,9 @@ class HeaderStore:
                     height, text = line.split()
                     headers[int(height)] = bytes.fromhex(text)
         except ValueError as error:
-            raise FormatError(
-                "not a file of block headers", hint="one line for each: HEIGHT HEADER"
-            ) from error
+            raise FormatError("not a file of block headers", hint=_LINES) from error
+        if not headers:
+            raise FormatError("holds no block header", hint=_LINES)
         return cls(headers)
 
     @classmethod

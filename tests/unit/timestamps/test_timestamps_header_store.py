@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from timestamps_support import DATA
 
@@ -44,6 +44,7 @@ def test_every_damage_is_noticed_or_is_another_header(data: st.DataObject) -> No
 
 
 @given(st.binary(max_size=400))
+@example(b"\x1c")  # white space to a text, not to bytes
 def test_rubbish_is_refused(data: bytes) -> None:
     for text in (data, b"SEALHDR\x01" + data, b"SEALHDR\x01\x07mainnet" + data):
         try:
