@@ -85,6 +85,8 @@ def _help(text: str) -> Iterator[str]:
 
 def _argument(argument: click.Argument) -> str:
     name = argument.metavar or (argument.name or "").upper()
+    if argument.metavar and argument.metavar.startswith("["):
+        return name
     if argument.nargs == -1:
         return f"[{name}]..."
     return name if argument.required else f"[{name}]"
@@ -94,7 +96,8 @@ def _row(option: click.Option) -> str:
     spelt = ", ".join([*option.opts, *option.secondary_opts])
     value = "" if option.is_flag else " " + _value(option)
     shown = _default(option)
-    cells = (f"`{spelt}{value}`", f"`{shown}`" if shown else "", option.help or "", f"`{option.envvar}`")
+    default = "required" if option.required else f"`{shown}`" if shown else ""
+    cells = (f"`{spelt}{value}`", default, option.help or "", f"`{option.envvar}`")
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
