@@ -10,10 +10,12 @@ import click
 from sealbench.cli.console import Console
 from sealbench.cli.options import json_option, pass_console, workspace_option
 from sealbench.cli.workspace import open_workspace
+from sealbench.errors import UsageError
 
 if TYPE_CHECKING:
     from sealbench.cli.report_sections import Overview
     from sealbench.stages.report import Reported
+    from sealbench.store import Workspace
 
 
 @click.command("report")
@@ -45,6 +47,17 @@ if TYPE_CHECKING:
     help="USD per million tokens of an endpoint, for YapTax and cascades; else the configured price.",
 )
 @click.option(
+    "--annotate",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the verbose answers of one run to FILE, for people to judge. Private: it holds prompts.",
+)
+@click.option(
+    "--annotations",
+    type=click.Path(dir_okay=False, path_type=Path),
+    multiple=True,
+    help="Tabulate a sheet that a rater filled in; repeat for each rater.",
+)
+@click.option(
     "--fail-on",
     type=click.Choice(["asymmetry"]),
     default=None,
@@ -66,6 +79,8 @@ def command(
     verbosity: bool,
     cascade: str | None,
     prices: tuple[str, ...],
+    annotate: Path | None,
+    annotations: tuple[Path, ...],
     fail_on: str | None,
     folder: Path | None,
     as_json: bool,
@@ -88,12 +103,33 @@ def command(
     for one in found:
         if one.fresh:
             console.note(f"written {one.folder / 'report.json'} and report.md")
-    overview = across(found, Wanted(leaderboard, verbosity, cascade, prices), settings)
+    overview = across(found, Wanted(leaderboard, verbosity, cascade, prices, annotations), settings)
     _print(console, found, overview, as_json)
     write_files(console, found, overview, Files(html, markdown, latex, csv, figures, figure_format))
+    if annotate is not None:
+        _annotate(console, workspace, found, annotate)
     console.next_step("seal stamp, then seal verify")
     asymmetric = any(test.finding == "asymmetric" for one in found for test in one.report.tests)
     return 1 if fail_on == "asymmetry" and asymmetric else 0
+
+
+def _annotate(console: Console, workspace: Workspace, found: list[Reported], path: Path) -> None:
+    """Write the sheet of one run and say what becomes of it."""
+    from sealbench.stages.annotate import annotation_sheet
+
+    if len(found) != 1:
+        raise UsageError(
+            "--annotate writes the sheet of one run",
+            hint=f"seal report {found[0].run.name} --annotate {path}",
+        )
+    sheet = annotation_sheet(workspace, found[0].run, found[0].lines, path)
+    name = found[0].run.name
+    if not sheet.rows:
+        console.note(f"no answer of run {name} is verbose at its largest cap: no sheet is written")
+        return
+    console.note(f"written {path}: {sheet.rows} answers, readable by you alone")
+    console.note("it holds prompts and answers: private while the battery is sealed; raters see the items")
+    console.next_step(f"fill in the column type, then seal report {name} --annotations {path}")
 
 
 def _print(console: Console, found: list[Reported], overview: Overview | None, as_json: bool) -> None:

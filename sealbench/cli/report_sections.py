@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sealbench.errors import UsageError
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from sealbench.analysis.endpoint_facts import EndpointFacts
     from sealbench.config import Settings
     from sealbench.endpoints.settings import Price
+    from sealbench.formats.annotation_sheet import Annotation
     from sealbench.formats.run import Run
     from sealbench.render.document import Document, Section
     from sealbench.render.svg import Figure
@@ -21,12 +23,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The sections asked for beyond the reports themselves; `prices` are texts NAME=INPUT,OUTPUT."""
+    """The sections asked for beyond the reports themselves.
+
+    `prices` are texts NAME=INPUT,OUTPUT; `annotations` are sheets that raters filled in.
+    """
 
     leaderboard: bool
     verbosity: bool
     cascade: str | None
     prices: tuple[str, ...] = ()
+    annotations: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,7 @@ def across(found: Sequence[Reported], wanted: Wanted, settings: Settings) -> Ove
     Raises
     ------
     UsageError : a price, or an endpoint of a cascade, that means nothing in these runs.
+    FormatError : an annotation sheet that cannot be read, or does not belong to these runs.
     """
     from sealbench.render import across as render
 
@@ -58,6 +65,7 @@ def across(found: Sequence[Reported], wanted: Wanted, settings: Settings) -> Ove
         from sealbench.analysis.leaderboard import leaderboard
 
         sections.append(render.leaderboard_section(leaderboard([(one.report, one.lines) for one in found])))
+    sheets = _sheets(found, wanted.annotations)
     for one in found:
         facts = _facts(one.run, settings, prices)
         if wanted.verbosity and one.run.caps:
@@ -66,6 +74,8 @@ def across(found: Sequence[Reported], wanted: Wanted, settings: Settings) -> Ove
             figures += drawn
         if wanted.cascade is not None:
             sections += _cascade(one, wanted.cascade, facts)
+        if sheets:
+            sections.append(_annotations(one, sheets))
     limits = [limit for one in found for limit in one.report.not_proved]
     return Overview(render.across_document(sections, limits), tuple(figures)) if sections else None
 
@@ -104,6 +114,21 @@ def _cascade(one: Reported, names: str, facts: Mapping[str, EndpointFacts]) -> l
         cascade_section(one.run.name, cascade(shared, facts)),
         routing_section(one.run.name, routing(shared, facts)),
     ]
+
+
+def _sheets(found: Sequence[Reported], paths: Sequence[Path]) -> dict[str, tuple[Annotation, ...]]:
+    if not paths:
+        return {}
+    from sealbench.stages.annotate import read_sheets
+
+    return read_sheets(paths, [one.run.name for one in found])
+
+
+def _annotations(one: Reported, sheets: Mapping[str, Sequence[Annotation]]) -> Section:
+    from sealbench.analysis.annotations import tabulate
+    from sealbench.render.annotations import annotations_section
+
+    return annotations_section(tabulate(one.run, one.lines, sheets))
 
 
 def _facts(run: Run, settings: Settings, prices: Mapping[str, Price]) -> dict[str, EndpointFacts]:
