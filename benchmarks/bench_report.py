@@ -2,7 +2,8 @@
 
     python benchmarks/bench_report.py [INSTANCES]
 
-Aim: under 60 s and 1 GB on one core. Prints seconds, peak memory and the tiers used.
+Aim: under 60 s and 1 GB on one core, reading and rendering included. Prints seconds of processor time,
+peak memory and the tiers used.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ import resource
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from sealbench.analysis.evaluate import evaluate
 from sealbench.crypto.digest import sha256_hex
 from sealbench.crypto.stream import Stream
 from sealbench.formats.preregistration import Endpoint, Parser
-from sealbench.formats.run import AttemptRecord, LogLine, Run
+from sealbench.formats.run import AttemptRecord, LogLine, Run, read_log
 from sealbench.render.html import render_html
+from sealbench.render.markdown import render_markdown
+from sealbench.render.terminal import render_terminal
 
 ENDPOINTS, CAPS, REPEATS = 4, (300, 600, 1200, 2400, 4800), 10
 ATTEMPT = AttemptRecord(
@@ -64,17 +69,17 @@ def make_run(instances: int) -> Run:
     )
 
 
-def make_log(run: Run, instances: int) -> list[LogLine]:
+def make_log(run: Run, instances: int) -> Iterator[LogLine]:
     """Costs overlap between the classes, as real ones do; cut above the cap."""
     stream = Stream("benchmark", b"report")
     costs = [2 ** (stream.below(500) / 100 + 6 + (number % 2)) for number in range(instances)]
-    lines = []
+    seq = 0
     for endpoint in run.endpoints:
         for cap in run.caps:
             for repeat in range(run.repeats):
                 for number, cost in enumerate(costs):
-                    lines.append(_line(len(lines), run, endpoint.name, cap, repeat, number, cost, stream))
-    return lines
+                    yield _line(seq, run, endpoint.name, cap, repeat, number, cost, stream)
+                    seq += 1
 
 
 def _line(
@@ -123,20 +128,35 @@ def _line(
     )
 
 
+def log_bytes(run: Run, lines: Iterable[LogLine]) -> bytes:
+    """log.jsonl: the lines chained to run.json and to each other."""
+    found, previous = [], run.digest()
+    for line in lines:
+        raw = line.model_copy(update={"prev": previous}).to_bytes()
+        previous = sha256_hex(raw)
+        found.append(raw + b"\n")
+    return b"".join(found)
+
+
 def main() -> None:
-    """Build, evaluate, render, and print what each took."""
+    """Build a log, then read, evaluate and render it as `seal report` does, and print what each took."""
     instances = int(sys.argv[1]) if len(sys.argv) > 1 else 500
     run = make_run(instances)
-    lines = make_log(run, instances)
-    began = time.perf_counter()
-    report = evaluate(run, lines, None)
-    evaluated = time.perf_counter()
+    data = log_bytes(run, make_log(run, instances))
+    times = [time.process_time()]
+    lines = tuple(read_log(data, run.digest()))
+    times.append(time.process_time())
+    report = evaluate(run, lines, None, log_sha256=sha256_hex(data))
+    times.append(time.process_time())
     page = render_html(report, lines)
-    rendered = time.perf_counter()
+    text = render_markdown(report) + render_terminal(report)
+    times.append(time.process_time())
+    spent = [after - before for before, after in pairwise(times)]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{len(lines)} lines: evaluated in {evaluated - began:.1f} s, page in {rendered - evaluated:.1f} s")
-    print(f"peak memory {peak:.0f} MB, page {len(page) / 1e6:.1f} MB, report {len(report.to_bytes())} bytes")
-    print(f"report sha256 {report.digest()}")
+    print(f"{len(lines)} lines of {len(data) / 1e6:.0f} MB, in seconds of processor time:")
+    print(f"read {spent[0]:.1f}, evaluated {spent[1]:.1f}, rendered {spent[2]:.1f}, all {sum(spent):.1f}")
+    print(f"peak memory {peak:.0f} MB, page {len(page) / 1e6:.1f} MB, texts {len(text) / 1e6:.1f} MB")
+    print(f"report of {len(report.to_bytes())} bytes, sha256 {report.digest()}")
     print(f"tiers: {dict(Counter(test.method for test in report.tests))}")
 
 

@@ -6,7 +6,7 @@ instance), the strata and the reasons for not testing are decided in one place.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -112,7 +112,7 @@ def compare(table: Table, question: Question, *, time_limit: int) -> Tested:
     blocked = _why_not(table, selection, strata, question)
     result, opposite, smallest, overstated, reason = None, None, None, None, ""
     if not blocked:
-        result = _test(strata, question, question.alternative, time_limit, with_interval=True)
+        result = _test(table, strata, question, question.alternative, time_limit, with_interval=True)
         reason = _degenerate(scores, question.measure) or (
             result.reason if result.status == DEGENERATE else ""
         )
@@ -121,7 +121,7 @@ def compare(table: Table, question: Question, *, time_limit: int) -> Tested:
         overstated = _as_responses(scores, question)
         if question.alternative in _OPPOSITE:
             other = _OPPOSITE[question.alternative]
-            opposite = _test(strata, question, other, time_limit, with_interval=False).p_value
+            opposite = _test(table, strata, question, other, time_limit, with_interval=False).p_value
     record = _record(table, question, selection, scores)
     interval = _interval(result, strata, question, reason, restricted=record.restricted)
     comparison = record.model_copy(
@@ -157,16 +157,36 @@ def _scores(selection: Selection, question: Question) -> list[InstanceScores]:
 
 
 def _test(
-    strata: Strata, question: Question, alternative: str, time_limit: int, *, with_interval: bool
+    table: Table,
+    strata: Strata,
+    question: Question,
+    alternative: str,
+    time_limit: int,
+    *,
+    with_interval: bool,
 ) -> TestResult:
-    """The exact test of the instances' mean scores, labels exchanged within strata."""
-    values = [([s.values for s in first], [s.values for s in second]) for first, second in strata]
-    if question.kind == "max_over_caps":
-        return max_over_caps(strata=values, alternative=alternative)
-    if question.measure in TOKEN_MEASURES:
-        return mean_difference(strata=values, alternative=alternative, time_limit=time_limit)
-    level = _LEVEL if with_interval else None
-    return censoring_difference(strata=values, alternative=alternative, time_limit=time_limit, level=level)
+    """The exact test of the instances' mean scores, labels exchanged within strata.
+
+    The same numbers are tested once: where nothing that was cut held an answer, lost is censored.
+    """
+    values = tuple((_values(first), _values(second)) for first, second in strata)
+    key = (question.name, values, alternative, time_limit, with_interval)
+    if key not in table.tested:
+        if question.kind == "max_over_caps":
+            result = max_over_caps(strata=values, alternative=alternative)
+        elif question.measure in TOKEN_MEASURES:
+            result = mean_difference(strata=values, alternative=alternative, time_limit=time_limit)
+        else:
+            level = _LEVEL if with_interval else None
+            result = censoring_difference(
+                strata=values, alternative=alternative, time_limit=time_limit, level=level
+            )
+        table.tested[key] = result
+    return table.tested[key]
+
+
+def _values(scores: Iterable[InstanceScores]) -> tuple[tuple[int, ...], ...]:
+    return tuple(score.values for score in scores)
 
 
 def _interval(
@@ -178,7 +198,7 @@ def _interval(
     size = sum(len(first) + len(second) for first, second in strata)
     if question.name != "mean_difference" or reason or restricted or size > _MOST_INVERTED:
         return None
-    values = [([s.values for s in first], [s.values for s in second]) for first, second in strata]
+    values = [(_values(first), _values(second)) for first, second in strata]
     return shift_interval(strata=values, level=_LEVEL)
 
 

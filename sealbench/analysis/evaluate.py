@@ -38,6 +38,7 @@ def evaluate(
     anchors: Sequence[Anchor] = (),
     baselines: Sequence[Baseline] = (),
     time_limit: int = DEFAULT_TIME_LIMIT,
+    log_sha256: str | None = None,
 ) -> Report:
     """The report of one run.
 
@@ -48,6 +49,7 @@ def evaluate(
     anchors : where the run's files are anchored, as the proofs' check found it.
     baselines : what short cuts without a search score, from the commitment.
     time_limit : seconds of work per test for an exact p-value (whole; kept in the report).
+    log_sha256 : of log.jsonl's bytes, where the caller has read them; else the lines are encoded again.
 
     Raises
     ------
@@ -66,7 +68,7 @@ def evaluate(
         time_limit=time_limit,
         run=run.name,
         run_sha256=run.digest(),
-        log_sha256=_log_sha256(lines),
+        log_sha256=log_sha256 or _log_sha256(lines),
         log_lines=len(lines),
         battery=run.battery,
         plan=plan.name if plan is not None else None,

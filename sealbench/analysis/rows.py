@@ -8,12 +8,14 @@ because instances with unequal usable repeats are not exchangeable.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from sealbench.formats.preregistration import Endpoint
 from sealbench.formats.run import LogLine, Run
+from sealbench.stats.results import TestResult
 
 Stratum = tuple[str, ...]
 # Attempts that were sent and never answered: time-out, dropped connection, run killed or stopped while
@@ -40,7 +42,7 @@ class InstanceScores:
 
 @dataclass(frozen=True)
 class Selection:
-    """The log lines one question is about, and what should be there.
+    """The log lines one question is about, and what should be there; what is derived from them is kept.
 
     Attributes
     ----------
@@ -58,23 +60,35 @@ class Selection:
         """The classes with at least one instance, sorted."""
         return sorted(self.instances)
 
-    def of_class(self, label: str) -> list[LogLine]:
+    def of_class(self, label: str) -> Sequence[LogLine]:
         """The lines of one class."""
-        return [line for line in self.lines if line.class_label == label]
+        return self._by_class.get(label, ())
+
+    @cached_property
+    def _by_class(self) -> Mapping[str, Sequence[LogLine]]:
+        found: dict[str, list[LogLine]] = defaultdict(list)
+        for line in self.lines:
+            found[line.class_label].append(line)
+        return dict(found)
 
 
 class Table:
-    """A run's log, indexed once by endpoint and cap, so that every question reads only its own lines."""
+    """A run's log, indexed once by endpoint and cap, so that every question reads only its own lines.
+
+    `tested` holds the results of tests by what was tested, for whoever asks the same again.
+    """
 
     def __init__(self, run: Run, lines: Sequence[LogLine]) -> None:
         self.run = run
         self.lines = tuple(lines)
+        self.tested: dict[Hashable, TestResult] = {}
         self.items: dict[str, LogLine] = {}
         cells: dict[tuple[str, int, str, str], list[LogLine]] = defaultdict(list)
         for line in self.lines:
             self.items.setdefault(line.item, line)
             cells[(line.endpoint, line.cap, line.family, line.wording)].append(line)
         self._cells = dict(cells)
+        self._selected: dict[tuple[tuple[tuple[str, str], ...], str, int], Selection] = {}
 
     @property
     def families(self) -> list[str]:
@@ -97,6 +111,12 @@ class Table:
 
     def select(self, where: Mapping[str, str], endpoint: str, cap: int) -> Selection:
         """The lines at one endpoint and cap that match the filters, and the calls planned there."""
+        key = (tuple(sorted(where.items())), endpoint, cap)
+        if key not in self._selected:
+            self._selected[key] = self._select(where, endpoint, cap)
+        return self._selected[key]
+
+    def _select(self, where: Mapping[str, str], endpoint: str, cap: int) -> Selection:
         found = [
             line
             for (name, size, family, wording), lines in self._cells.items()

@@ -31,8 +31,9 @@ class Stream:
         """The next `size` bytes of the stream."""
         end = self._position + size
         if end > len(self._buffer):
-            # hashlib squeezes from the start every time: doubling keeps the whole cost linear.
-            self._buffer = self._shake.digest(max(_FIRST_BLOCK, 2 * end))
+            # hashlib squeezes from the start every time: doubling keeps the whole cost linear. Many streams
+            # are read once and whole, so the first time takes no more than is asked for.
+            self._buffer = self._shake.digest(max(_FIRST_BLOCK, 2 * end if self._buffer else end))
         data = self._buffer[self._position : end]
         self._position = end
         return data

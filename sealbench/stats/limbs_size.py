@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 BITS = 48
 
 
+@cache  # the planner asks for the same few ten thousand again for every test of a report
 def limbs_needed(items: int, chosen: int, extra_bits: int) -> int:
     """Limbs of 48 bits for C(items, chosen) · 2^extra_bits, or a little more.
 

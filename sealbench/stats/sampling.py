@@ -59,7 +59,7 @@ def sample_tail(
     pieces = max(1, -(-largest.bit_length() // _PIECE))
     sums = np.zeros((pieces, draws), dtype=np.int64)
     for stratum in design.strata:
-        needed = np.full(draws, stratum.size1, dtype=np.int64)
+        needed = np.full(draws, stratum.size1, dtype=np.uint32)
         for index, score in enumerate(stratum.scores):
             taken = words.below(len(stratum.scores) - index, draws) < needed
             needed -= taken
@@ -99,7 +99,7 @@ class Words:
         self._key = stream.read(32)
         self._step = 0
 
-    def below(self, bound: int, count: int) -> NDArray[np.int64]:
+    def below(self, bound: int, count: int) -> NDArray[np.uint32]:
         """`count` uniform integers in [0, bound)."""
         self._step += 1
         stream = Stream(LABEL, self._key, self._step)
@@ -109,7 +109,7 @@ class Words:
         while biased.size:
             values[biased] = np.frombuffer(stream.read(4 * biased.size), dtype=">u4")
             biased = biased[values[biased] >= usable]
-        return (values % np.uint32(bound)).astype(np.int64)
+        return values % np.uint32(bound)
 
 
 def bootstrap_rows(rows: Sequence[int], draws: int, seed: str) -> list[list[int]]:
