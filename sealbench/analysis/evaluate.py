@@ -1,7 +1,7 @@
 """From a run's log and its plan to the report: pure, so that a verifier gets the same bytes.
 
-Everything in the report follows from run.json, the log and the plan, except `anchors` and `baselines`,
-which come from elsewhere and are checked there (steps 4 and 6).
+Everything in the report follows from run.json, the log and the plan, except `anchors`, `baselines` and
+`history`, which come from proofs, commitment and registry and are compared with them in step 11.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from sealbench.analysis.checks import checks
 from sealbench.analysis.deviations import deviations
+from sealbench.analysis.endpoint_summary import endpoint_summaries
 from sealbench.analysis.hypotheses import Registered, judge
 from sealbench.analysis.inversion import inversions
 from sealbench.analysis.limits import not_proved, scope
@@ -22,10 +23,14 @@ from sealbench.errors import CheckFailed, UsageError
 from sealbench.formats.battery import Baseline
 from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.report import Anchor, Report, Totals
+from sealbench.formats.report_history import RelatedEvent
 from sealbench.formats.run import LogLine, Run
 
-# Raised whenever the same log gives other bytes; a verifier of another version cannot compare.
-ANALYSIS_VERSION = 1
+# Names the function from run.json, log, plan, anchors, baselines, history and time limit to report.json.
+# Raised in the commit that changes any byte for any input, a word of a sentence included; never for what
+# changes none. A verifier of another version says NOT CHECKED: it cannot compare. tests/vectors/report
+# holds the bytes of this version.
+ANALYSIS_VERSION = 2
 DEFAULT_TIME_LIMIT = 2  # seconds of an ordinary core, as a fixed amount of work, for each test
 _DEFAULT_ALPHA = "0.05"
 
@@ -37,6 +42,7 @@ def evaluate(
     *,
     anchors: Sequence[Anchor] = (),
     baselines: Sequence[Baseline] = (),
+    history: Sequence[RelatedEvent] = (),
     time_limit: int = DEFAULT_TIME_LIMIT,
     log_sha256: str | None = None,
 ) -> Report:
@@ -48,6 +54,7 @@ def evaluate(
     plan : the plan that run.json names; None exactly for an exploratory run.
     anchors : where the run's files are anchored, as the proofs' check found it.
     baselines : what short cuts without a search score, from the commitment.
+    history : amendments and rebuilt batteries, from the registry (`related_events`).
     time_limit : seconds of work per test for an exact p-value (whole; kept in the report).
     log_sha256 : of log.jsonl's bytes, where the caller has read them; else the lines are encoded again.
 
@@ -91,6 +98,8 @@ def evaluate(
         scope=scope(table),
         notes=(*_amendment(run, plan, anchors), *_notes(table)),
         not_proved=not_proved(table, anchors),
+        endpoints=endpoint_summaries(table),
+        history=tuple(history),
     )
 
 
@@ -144,11 +153,24 @@ def _amendment(run: Run, plan: Preregistration | None, anchors: Sequence[Anchor]
     if heights and block is not None and heights[0] <= block:
         return (
             f"Plan {plan.name} amends {name}; it counts: stamped in block {heights[0]}, run from {block} on.",
+            *_beside_a_beacon(plan),
         )
     stamped = f"its stamp is in block {heights[0]}" if heights else "its stamp is in no block"
     began = f"the run began at block {block}" if block is not None else "the run names no block"
     return (
         f"POST HOC: plan {plan.name} amends {name}, but {stamped} and {began}. Its verdicts do not count.",
+    )
+
+
+def _beside_a_beacon(plan: Preregistration) -> tuple[str, ...]:
+    """A beacon orders the calls after what stands below it, which an amendment need not do."""
+    if not plan.commitment.path.endswith(".draft.json"):
+        return ()
+    return (
+        (
+            f"The beacon orders calls after the plan it found; amendment {plan.name} may be younger than the "
+            "items. Verification step 9 says where it stands."
+        ),
     )
 
 

@@ -139,11 +139,11 @@ def _print(console: Console, found: list[Reported], overview: Overview | None, a
 
     if not as_json:
         for one in found:
-            console.result(render_terminal(one.report, color=console.color))
+            console.result(render_terminal(one.shown, color=console.color))
         if overview is not None:
             console.result(render_terminal_document(overview.document, color=console.color))
         return
-    views = [report_view(one.report) for one in found]
+    views = [report_view(one.shown) for one in found]
     if len(views) == 1 and overview is None:
         console.json(views[0])
         return

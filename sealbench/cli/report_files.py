@@ -75,15 +75,15 @@ def write_files(console: Console, found: Sequence[Reported], overview: Overview 
             _write(console, files.html, _page(overview))
         for one in found:
             page = files.html.with_name(f"{files.html.stem}-{one.run.name}{files.html.suffix}")
-            _write(console, page, render_html(one.report, one.lines).encode())
+            _write(console, page, render_html(one.shown, one.lines).encode())
     elif files.html is not None:
-        page_of_one = render_html(found[0].report, found[0].lines)
+        page_of_one = render_html(found[0].shown, found[0].lines)
         _write(console, files.html, page_of_one.encode())
         if overview is not None:
             extra = files.html.with_name(f"{files.html.stem}-more{files.html.suffix}")
             _write(console, extra, _page(overview))
     if files.markdown is not None:
-        parts = [render_markdown(one.report) for one in found]
+        parts = [render_markdown(one.shown) for one in found]
         parts += [] if overview is None else [render_markdown_document(overview.document)]
         _write(console, files.markdown, "\n".join(parts).encode())
     if files.latex is not None:

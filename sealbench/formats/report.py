@@ -11,8 +11,15 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from sealbench.formats.base import Bool, Count, Decimal, Digits, Hash, Instant, Int, Label, Name, Record, Str
+from sealbench.formats.base import Bool, Count, Decimal, Hash, Instant, Int, Label, Name, Record, Str
 from sealbench.formats.battery import Baseline
+from sealbench.formats.report_endpoints import EndpointSummary
+from sealbench.formats.report_history import RelatedEvent
+from sealbench.formats.report_numbers import BoundedNumber as BoundedNumber
+from sealbench.formats.report_numbers import ExactNumber as ExactNumber
+from sealbench.formats.report_numbers import IntervalRecord as IntervalRecord
+from sealbench.formats.report_numbers import PNumber as PNumber
+from sealbench.formats.report_numbers import Policies as Policies
 
 Verdict = Literal["void", "not_testable", "falsified", "supported", "not_supported"]
 Finding = Literal["asymmetric", "not_shown", "cannot_tell", "not_estimable"]
@@ -27,34 +34,6 @@ ReportMeasure = Literal[
     "error",
 ]
 Alternative = Literal["greater", "less", "two-sided"]
-
-
-class ExactNumber(Record):
-    """A fraction, whole, beside its scientific form."""
-
-    num: Digits
-    den: Digits
-    approx: Decimal
-
-
-class BoundedNumber(Record):
-    """A p-value that is not exact: its estimate, the largest error, and how it was obtained."""
-
-    approx: Decimal
-    error: Decimal
-    method: Str
-
-
-PNumber = ExactNumber | BoundedNumber
-
-
-class IntervalRecord(Record):
-    """A confidence interval (`level` null for worst-case bounds); a null end means no limit on that side."""
-
-    low: Decimal | None
-    high: Decimal | None
-    level: Decimal | None
-    method: Str
 
 
 class ClassCounts(Record):
@@ -191,16 +170,6 @@ class Cost(Record):
     reason: Str
 
 
-class Policies(Record):
-    """One score under each policy: cut counted wrong, cut dropped, and the worst-case bounds."""
-
-    responses: Count
-    cut_wrong: ExactNumber | None
-    cut_dropped: ExactNumber | None
-    low: ExactNumber | None
-    high: ExactNumber | None
-
-
 class ScoreRow(Record):
     """One row of a score table: the endpoint itself, or a reference row no model stands behind."""
 
@@ -311,7 +280,7 @@ class Totals(Record):
 
 
 class Report(Record):
-    """A run's report."""
+    """A run's report; `endpoints` and `history` stand in no report of analysis version 1."""
 
     schema_: Literal["sealbench/report/v1"] = Field("sealbench/report/v1", alias="schema")
     analysis_version: Count
@@ -341,6 +310,16 @@ class Report(Record):
     scope: Scope
     notes: tuple[Str, ...]
     not_proved: tuple[Str, ...]
+    endpoints: tuple[EndpointSummary, ...] = ()
+    history: tuple[RelatedEvent, ...] = ()
+
+    def to_value(self) -> dict[str, Any]:
+        """What is empty of the two parts that version 1 did not know is not written."""
+        value = super().to_value()
+        for name in ("endpoints", "history"):
+            if not value[name]:
+                del value[name]
+        return value
 
 
 def report_view(report: Report) -> dict[str, Any]:

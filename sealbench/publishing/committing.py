@@ -24,6 +24,7 @@ from sealbench.formats.battery import (
 )
 from sealbench.publishing.publication import Publication, publish, read_registry, refuse_damage
 from sealbench.publishing.sealing import leaf_hashes, read_commitment, seal_battery
+from sealbench.publishing.superseding import void_verdict_of
 from sealbench.store import Workspace
 
 # Names that would collide with other files and folders of `commitments/`.
@@ -107,7 +108,7 @@ def commit_battery(
             sealed=sealed_hash,
             baselines=baselines,
             supersedes=replaced,
-            supersedes_void=None,
+            supersedes_void=void_verdict_of(workspace, supersedes),
             derived_from=None,
         )
         path = workspace.commitment(name)

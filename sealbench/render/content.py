@@ -24,6 +24,8 @@ from sealbench.render.document import (
     endpoint_text,
     where_text,
 )
+from sealbench.render.endpoint_tables import endpoint_section
+from sealbench.render.history import history_section
 from sealbench.render.measures import cost_section, inversion_section, score_section
 
 
@@ -31,6 +33,8 @@ def document(report: Report) -> Document:
     """The report as a document."""
     sections = [
         _verdicts(report),
+        history_section(report),
+        endpoint_section(report),
         registered_section(report),
         standard_section(report),
         _endings(report),

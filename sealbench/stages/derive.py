@@ -20,6 +20,7 @@ from sealbench.formats.reveal import SharedLeaf, Subset
 from sealbench.publishing.committing import Created, check_battery_name, hash_of_battery
 from sealbench.publishing.publication import publish, read_registry, refuse_damage
 from sealbench.publishing.sealing import OpenBattery, open_battery, parent_of, read_commitment, select_indices
+from sealbench.publishing.superseding import void_verdict_of
 from sealbench.store import Workspace
 
 
@@ -69,7 +70,7 @@ def derive(
             sealed=opened.commitment.sealed,
             baselines=own_baselines(items),
             supersedes=replaced,
-            supersedes_void=None,
+            supersedes_void=void_verdict_of(workspace, supersedes),
             derived_from=publication.hash_of(workspace.commitment(parent)),
         )
         path = workspace.commitment(name)

@@ -9,8 +9,10 @@ from sealbench.formats.battery import Commitment
 from sealbench.formats.draft import Draft
 from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.registry import Registry
+from sealbench.formats.report import Report
 from sealbench.formats.run import Run
 from sealbench.publishing.sealing import parent_of
+from sealbench.publishing.superseding import void_verdicts
 from sealbench.verification.evidence import Evidence
 
 Problem = tuple[str, str]  # path, what is wrong with it
@@ -61,9 +63,30 @@ def _commitment_problems(evidence: Evidence) -> Iterator[Problem]:
             _reference_problem(evidence, commitment.draft, f"commitments/{name}.draft.json"),
             _draft_problem(evidence, name, commitment),
             _parent_problem(commitment, evidence.commitments.get(parent or "")),
+            _void_problem(evidence, path, commitment),
         ):
             if reason:
                 yield path, reason
+
+
+def _void_problem(evidence: Evidence, path: str, commitment: Commitment) -> str:
+    """A void verdict that a rebuilt battery answers is the one of the reports registered before it."""
+    if commitment.supersedes_void is None:
+        return ""
+    if commitment.supersedes is None:
+        return "answers a void verdict, and supersedes no battery"
+    replaced = commitment.supersedes.path.rpartition("/")[2].removesuffix(".json")
+    before = evidence.line_of(path) or 0
+    reports = []
+    for name in evidence.subjects("report"):
+        own = f"runs/{name}/report.json"
+        report = evidence.document(Report, own)
+        registered = evidence.line_of(own)
+        if report is not None and report.battery == replaced and registered is not None:
+            reports += [report] if registered < before else []
+    if commitment.supersedes_void != void_verdicts(reports):
+        return f"says that it answers a void verdict that no earlier report on {replaced} gives"
+    return ""
 
 
 def _draft_problem(evidence: Evidence, name: str, commitment: Commitment) -> str:
@@ -152,9 +175,28 @@ def _plan_problems(evidence: Evidence) -> Iterator[Problem]:
             _reference_problem(evidence, plan.commitment, _committed(evidence, plan.battery)),
             _reference_problem(evidence, plan.amends, amended),
             _event_problem(evidence, ("preregister", "amend"), name, {"battery": plan.battery}),
+            _amendment_problem(evidence, plan),
         ):
             if reason:
                 yield path, reason
+
+
+def _amendment_problem(evidence: Evidence, plan: Preregistration) -> str:
+    """An amendment is one by file and event alike, of a plan for the same battery that was frozen before."""
+    line = evidence.subjects("preregister", "amend").get(plan.name)
+    if line is not None and (line.event == "amend") != (plan.amends is not None):
+        says = "amends no plan" if plan.amends is None else f"amends {plan.amends.path}"
+        return f"{says}, and registry line {line.seq + 1} has the event {line.event}"
+    if plan.amends is None:
+        return ""
+    amended = evidence.document(Preregistration, plan.amends.path)
+    if amended is not None and amended.battery != plan.battery:
+        return f"amends {amended.name}, which is a plan for battery {amended.battery}"
+    own = evidence.line_of(f"preregistrations/{plan.name}.json")
+    earlier = evidence.line_of(plan.amends.path)
+    if own is not None and (earlier is None or earlier >= own):
+        return f"amends {plan.amends.path}, which was not frozen before it"
+    return ""
 
 
 def _run_problems(evidence: Evidence) -> Iterator[Problem]:

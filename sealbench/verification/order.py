@@ -12,7 +12,7 @@ from sealbench.formats.run import Run
 from sealbench.store import CHECKPOINTS
 from sealbench.timestamps.grades import CLOCK_SLACK
 from sealbench.verification.anchors import Place, lacks_headers, place_of, place_of_block
-from sealbench.verification.beacon import check_beacon, check_beacons
+from sealbench.verification.beacon import DEPTH, check_beacon, check_beacons
 from sealbench.verification.evidence import Evidence
 from sealbench.verification.steps import Results, StepResult, fail, not_checked, not_due, ok, pending
 
@@ -76,6 +76,20 @@ def _waived(run: Run) -> str:
     return f"; {_WAIVED[run.require]}" if run.require in _WAIVED else ""
 
 
+def _late_amendment(evidence: Evidence, plan: str, beacon: int) -> str:
+    """What a beacon does not prove of an amendment that stands above it: its run's calls can be older."""
+    document, place = evidence.document(Preregistration, plan), place_of(evidence, plan)
+    if document is None or document.amends is None:
+        return ""
+    if place is not None and place.height_proved and place.height <= beacon - DEPTH:
+        return ""
+    where = "is not placed" if place is None else f"stands in block {place.height}"
+    return (
+        f"; {plan} amends a plan and {where}, not {DEPTH} blocks below the beacon: that the calls came after "
+        "this amendment is not proved"
+    )
+
+
 def _unproved(evidence: Evidence, path: str, run: Run, waiting: list[str]) -> StepResult:
     """Why the order is open: it was waived, headers are missing, or blocks are still to come."""
     if run.require in _WAIVED:
@@ -134,5 +148,6 @@ def _after(evidence: Evidence, name: str, run: Run, path: str, block: Place) -> 
     commitment = evidence.commitments.get(run.battery)
     if commitment is not None and check_beacon(evidence, run.battery, commitment).status == "ok":
         height = 0 if commitment.beacon is None else commitment.beacon.height
-        return ok(STEP, path, f"{detail}; beacon mode: no call can be older than block {height}")
+        told = f"beacon mode: no call can be older than block {height}"
+        return ok(STEP, path, f"{detail}; {told}{_late_amendment(evidence, plan, height)}")
     return ok(STEP, path, f"{detail}; {_CALLS}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sealbench.crypto.digest import sha256_hex
 from sealbench.errors import CertificateFailed, CheckFailed, SealError
 from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.report import Anchor, Report
@@ -72,7 +73,8 @@ def recompute_report(
 ) -> str:
     """Evaluate the run again; CheckFailed names the first field in which the report differs.
 
-    Anchors and baselines are taken from the report; `_check_outside` compares these with their sources.
+    Anchors, baselines and history are taken from the report; `_check_outside` compares these with their
+    sources.
     Returns why it could not be compared here, or "".
     """
     from sealbench.analysis.evaluate import ANALYSIS_VERSION, evaluate
@@ -89,7 +91,9 @@ def recompute_report(
         plan,
         anchors=report.anchors,
         baselines=report.baselines,
+        history=report.history,
         time_limit=report.time_limit,
+        log_sha256=sha256_hex(log_bytes),
     )
     if again.to_bytes() == report_bytes:
         return ""
@@ -99,12 +103,27 @@ def recompute_report(
 
 
 def _check_outside(evidence: Evidence, report: Report) -> None:
-    """What a report takes from elsewhere: baselines from the commitment, anchors from the proofs."""
+    """What a report takes from elsewhere: baselines from the commitment, anchors from the proofs, history
+    from the registry up to the line that names the report.
+    """
     commitment = evidence.commitments.get(report.battery)
     if commitment is not None and report.baselines != commitment.baselines:
         raise CheckFailed("its baselines are not the commitment's")
     for anchor in report.anchors:
         _check_anchor(evidence, anchor)
+    _check_history(evidence, report)
+
+
+def _check_history(evidence: Evidence, report: Report) -> None:
+    from sealbench.analysis.history import related_events
+
+    run, registry = evidence.runs.get(report.run), evidence.registry
+    named = None if registry is None else registry.find("report", report.run)
+    if run is None or named is None or registry is None:
+        return  # step 8 says what is missing
+    related = related_events(registry, run, evidence.plans, evidence.commitments)
+    if report.history != tuple(event for event in related if event.line <= named.seq):
+        raise CheckFailed("its amendments and rebuilt batteries are not those of the registry before it")
 
 
 def _check_anchor(evidence: Evidence, anchor: Anchor) -> None:
