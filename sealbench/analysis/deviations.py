@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sealbench.analysis.rows import Table
 from sealbench.crypto import canonical
-from sealbench.formats.preregistration import Endpoint, Preregistration
+from sealbench.formats.preregistration import Endpoint, Parser, Preregistration
 from sealbench.formats.report import Deviation
 from sealbench.formats.run import LogLine
 
-_ENDPOINT_FIELDS = ("provider", "model", "base_url", "api_key_env", "cap_parameter", "settings", "probed")
+_ENDPOINT_FIELDS = tuple(name for name in Endpoint.model_fields if name != "name")
 
 
 def deviations(table: Table, plan: Preregistration) -> tuple[Deviation, ...]:
@@ -38,7 +38,7 @@ def _settings(table: Table, plan: Preregistration) -> Iterator[Deviation]:
     if plan.repeats != run.repeats:
         yield _differs("repeats", plan.repeats, run.repeats)
     yield from _sets("wordings", plan.wordings, run.wordings)
-    for field in ("name", "version"):
+    for field in Parser.model_fields:
         planned, observed = getattr(plan.parser, field), getattr(run.parser, field)
         if planned != observed:
             yield _differs(f"parser.{field}", planned, observed)

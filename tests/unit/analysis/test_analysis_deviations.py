@@ -8,6 +8,7 @@ import pytest
 from factory import SOLVER, calls, endpoint, failed, hypothesis, log, plan, run_of, world
 
 from sealbench.analysis import evaluate
+from sealbench.errors import CheckFailed
 from sealbench.formats.base import FileHash
 
 PLAN = plan([hypothesis()], (SOLVER, "openai/x"), wordings=("inverted", "plain"), repeats=2)
@@ -73,6 +74,52 @@ def test_each_field_of_an_endpoint(field):
     assert [one[0] for one in found] == [f"endpoints.{field}"]
     if isinstance(before, str):
         assert found[0][1:] == (before, after)
+
+
+# Fields of a plan that no run can depart from: who wrote the file and when, what is evaluated on the log as
+# the plan's own bytes say it (its hash is checked), and prose, which no program can compare.
+OF_THE_FILE = {
+    *("schema_", "author", "registry", "registry_size", "registry_head"),
+    *("name", "created_at", "tool_version", "amends", "underpowered"),
+}
+EVALUATED = {"hypotheses", "void_conditions", "alpha", "correction", "equivalence_margins"}
+PROSE = {"stopping_rule", "access", "funding", "reveal"}
+REFUSED = {"exclusions"}  # a plan with any cannot be frozen
+
+
+def test_every_field_of_a_plan_is_compared_or_said_not_to_be():
+    """A new field of the plan fails here until a departure from it is listed above."""
+    shown = {field.partition(".")[0] for _, expected in RUN_FIELDS.values() for field, _, _ in expected}
+    shown.add("endpoints" if ENDPOINT_FIELDS else "")
+    assert shown | OF_THE_FILE | EVALUATED | PROSE | REFUSED == set(type(PLAN).model_fields)
+    assert not shown & (OF_THE_FILE | EVALUATED | PROSE | REFUSED)
+
+
+def test_every_field_of_the_parser_is_compared():
+    shown = {field for _, expected in RUN_FIELDS.values() for field, _, _ in expected}
+    assert {f"parser.{name}" for name in type(PLAN.parser).model_fields} <= shown
+
+
+def test_every_field_that_run_and_plan_share_is_compared():
+    shared = set(type(PLAN).model_fields) & set(type(run_of(PLAN)).model_fields)
+    shown = {field.partition(".")[0] for _, expected in RUN_FIELDS.values() for field, _, _ in expected}
+    assert shared - OF_THE_FILE == shown | {"endpoints"}
+
+
+def test_other_hypotheses_are_another_plan():
+    """What is evaluated cannot be swapped: run.json names the plan's bytes."""
+    run, lines = world(PLAN, per_class=2)
+    for change in (
+        {"hypotheses": (hypothesis("H2"),)},
+        {"alpha": "0.1"},
+        {"correction": "none"},
+        {"equivalence_margins": ({"hypothesis": "H1", "margin": "0.1"},)},
+    ):
+        other = type(PLAN).model_validate(
+            PLAN.to_value() | {"schema": "sealbench/preregistration/v1"} | change
+        )
+        with pytest.raises(CheckFailed, match="not the one"):
+            evaluate(run, lines, other)
 
 
 def test_every_field_of_an_endpoint_is_compared():
