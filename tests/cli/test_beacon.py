@@ -108,6 +108,37 @@ def test_the_whole_life(seal: Seal, workspace: Workspace, calendar: CalendarServ
     assert "K gives all" in result.step(6)[0].detail
 
 
+def test_an_amendment_after_the_draw(seal: Seal, workspace: Workspace, calendar: CalendarServer) -> None:
+    """It is frozen, run and reported; the beacon proves nothing about it, and step 9 says so."""
+    announce(seal)
+    freeze(seal)
+    confirm(seal, calendar)
+    calendar.chain.mine(AHEAD + 6)
+    assert draw(seal).code == 0
+    changed = (workspace.root / "p.toml").read_text().replace("repeats = 1", "repeats = 2")
+    (workspace.root / "q.toml").write_text(changed)
+    refused = seal("preregister", "later", "--plan", "q", "--from", "q.toml")
+    assert (refused.code, "--amends PLAN" in refused.err) == (2, True), refused.err
+    amended = seal("preregister", "later", "--plan", "q", "--amends", "p", "--from", "q.toml")
+    assert amended.code == 0, amended.err
+    confirm(seal, calendar)
+    for plan in ("p", "q"):
+        assert seal("run", plan, "--no-stamp").code == 0
+        confirm(seal, calendar)
+        assert seal("report", f"{plan}-1").code == 0
+    old, new = (" ".join(seal("report", f"{plan}-1").out.split()) for plan in ("p", "q"))
+    assert "Plan q amends p" in old
+    assert "which followed p all the same" in old
+    assert "Plan q amends p; it counts" in new
+    assert "amendment q may be younger than the items" in new
+    confirm(seal, calendar)
+    result = verified(workspace)
+    assert result.verdict == "ok", [one for one in result.steps if one.status not in ("ok", "not_due")]
+    told = {one.subject: one.detail for one in result.step(9)}
+    assert "is not proved" not in told["runs/p-1/run.json"]
+    assert "that the calls came after this amendment is not proved" in told["runs/q-1/run.json"]
+
+
 @pytest.mark.parametrize("late", ["draft", "plan"])
 def test_anchored_too_late_is_void(
     seal: Seal, workspace: Workspace, calendar: CalendarServer, late: str

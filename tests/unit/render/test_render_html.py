@@ -54,16 +54,53 @@ def page(demo):
     return text, _Page(text)
 
 
-def test_nothing_is_loaded_from_outside_and_nothing_runs(page):
-    text, parsed = page
-    assert not {"script", "link", "iframe", "img", "object", "embed"} & {tag for tag, _ in parsed.tags}
-    assert parsed.attributes("src") == []
+# All a page is made of. What is not here cannot load or run anything, whatever browsers learn to do.
+_TAGS = """html head meta title style body a header h1 h2 nav main section p strong s ul li div table caption
+thead tbody tr th td figure figcaption svg desc line text rect circle polygon polyline"""
+_ATTRIBUTES = """lang charset name content http-equiv class id href scope tabindex role aria-label aria-labelledby
+xmlns viewbox font-family font-size font-weight text-anchor fill fill-opacity stroke stroke-width
+stroke-opacity stroke-dasharray points x y x1 y1 x2 y2 cx cy r width height"""
+_LOADS = re.compile(r"url\(|src\(|image-set\(|@import|@font-face|expression\(|:\s*//", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("name", ["demo", "pilot", "empty"])
+def test_nothing_is_loaded_from_outside_and_nothing_runs(name, request):
+    text = render_html(*request.getfixturevalue(name))
+    parsed = _Page(text)
+    assert {tag for tag, _ in parsed.tags} <= set(_TAGS.split())
+    assert {attribute for _, attrs in parsed.tags for attribute in attrs} <= set(_ATTRIBUTES.split())
     assert all(link.startswith("#") for link in parsed.attributes("href"))
-    assert not [name for _, attrs in parsed.tags for name in attrs if name.startswith("on")]
-    style = re.search(r"<style>(.*?)</style>", text, re.DOTALL)[1]
-    assert "url(" not in style
-    assert "@import" not in style
-    assert "default-src 'none'" in text
+    assert set(parsed.attributes("xmlns")) <= {"http://www.w3.org/2000/svg"}
+    assert not [tag for tag, attrs in parsed.tags if "http-equiv" in attrs and tag != "meta"]
+    assert parsed.attributes("http-equiv") == ["Content-Security-Policy"]
+    (style,) = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
+    assert not _LOADS.search(style)
+    shown = [
+        value
+        for _, attrs in parsed.tags
+        for attribute, value in attrs.items()
+        if attribute not in ("xmlns", "aria-label") and value
+    ]
+    assert not [value for value in shown if _LOADS.search(value)]
+    assert "default-src 'none'; style-src 'unsafe-inline'" in text
+
+
+def test_each_figure_of_the_page_has_a_text_alternative(page):
+    text, _ = page
+    drawn = re.findall(r"<figure>.*?</figure>", text, re.DOTALL)
+    assert len(drawn) == text.count("<svg") == 6
+    ids = []
+    for figure in drawn:
+        root = parse(f"<all>{figure}</all>")
+        svg, caption = root.find(f".//{_SVG}svg"), root.find(".//figcaption")
+        labels = svg.get("aria-labelledby").split()
+        alternative = {node.get("id"): node.text for node in svg if node.get("id")}
+        assert list(alternative) == labels
+        assert all(len(told) > 10 for told in alternative.values())
+        assert svg.get("role") == "img"
+        assert "".join(caption.itertext()) == ". ".join(alternative.values())
+        ids += labels
+    assert len(ids) == len(set(ids))
 
 
 def test_it_is_one_document_with_unique_ids_and_links_that_lead_somewhere(page):

@@ -172,7 +172,8 @@ def recomputed_report(files: Mapping[str, bytes], name: str) -> bytes:
     old = Report.from_bytes(files[f"runs/{name}/report.json"])
     anchors = [anchor.model_copy(update={"sha256": sha256_hex(files[anchor.path])}) for anchor in old.anchors]
     lines = tuple(read_log(files[f"runs/{name}/log.jsonl"], run.digest()))
-    return evaluate(run, lines, plan, anchors=anchors, baselines=old.baselines).to_bytes()
+    outside: dict[str, Any] = {"anchors": anchors, "baselines": old.baselines, "history": old.history}
+    return evaluate(run, lines, plan, **outside).to_bytes()
 
 
 def sums(files: Mapping[str, bytes], folder: str) -> bytes:
