@@ -58,8 +58,8 @@ def page(demo):
 _TAGS = """html head meta title style body a header h1 h2 nav main section p strong s ul li div table caption
 thead tbody tr th td figure figcaption svg desc line text rect circle polygon polyline"""
 _ATTRIBUTES = """lang charset name content http-equiv class id href scope tabindex role aria-label
-aria-labelledby xmlns viewbox font-family font-size font-weight text-anchor fill fill-opacity stroke stroke-width
-stroke-opacity stroke-dasharray points x y x1 y1 x2 y2 cx cy r width height"""
+aria-labelledby xmlns viewbox font-family font-size font-weight text-anchor fill fill-opacity stroke
+stroke-width stroke-opacity stroke-dasharray points x y x1 y1 x2 y2 cx cy r width height"""
 _LOADS = re.compile(r"url\(|src\(|image-set\(|@import|@font-face|expression\(|:\s*//", re.IGNORECASE)
 
 
