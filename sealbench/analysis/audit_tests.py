@@ -6,9 +6,7 @@ totals alone, never on how they fall on the classes, so the choice costs nothing
 
 from __future__ import annotations
 
-from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import comb, exp, lgamma, log
 
 import numpy as np
 
@@ -16,12 +14,13 @@ from sealbench.analysis.audit_cuts import Cuts, Flags
 from sealbench.analysis.audit_result import Test
 from sealbench.analysis.audit_table import Ints
 from sealbench.stats.contingency import censoring_difference, fisher_exact
+from sealbench.stats.large_tables import fisher_bounds
 from sealbench.stats.planning import smallest_p
-from sealbench.stats.pvalue import FLOAT, PValue
+from sealbench.stats.pvalue import PValue
 
 _MOST_REPEATED = 3000  # items asked several times whose mean scores are permuted
-_MOST_EXACT = 20_000  # items of an exact 2×2 table; beyond it floats with a bound
-_FLOAT_ERROR = Fraction(1, 10**5)  # relative; lgamma loses a hundred times less at 10^7 items
+_MOST_EXACT = 20_000  # items of a 2×2 table as a fraction; beyond it between proved bounds
+_MOST_LISTED = 400
 
 
 def measure_of(cuts: Cuts) -> tuple[str, Flags, Flags]:
@@ -85,8 +84,7 @@ def _two_sample(
         smallest = _smallest_table(sums[0], sums[1], side)
     else:
         p = _repeated(hits, asked, one, zero, side, notes)
-        small = sum(sizes) <= 400
-        smallest = smallest_p(*sizes, alternative=side) if small else Fraction(0)
+        smallest = _smallest_repeated(hits[used], asked[used], *sizes, side)
         response = table_p(sums[0], sums[1], side)
     return Test(
         measure,
@@ -129,73 +127,31 @@ def _repeated(hits: Ints, asked: Ints, one: Flags, zero: Flags, side: str, notes
 
 
 def table_p(one: tuple[int, int], zero: tuple[int, int], side: str) -> PValue:
-    """Fisher's exact test of (cut, all) in two classes; beyond 20,000 a float with its error bound."""
+    """Fisher's exact test of (cut, all) in two classes; beyond 20,000 items between two proved bounds."""
     if 0 in (one[1], zero[1]):
         return PValue.exact(Fraction(1))
     if one[1] + zero[1] <= _MOST_EXACT:
         return fisher_exact([list(one), list(zero)], alternative=side, level=None).p_value
-    total = _large_tail(one, zero, side)
-    if total >= 0:
-        return PValue.exact(Fraction(1))
-    with localcontext() as context:
-        context.prec, context.Emin = 30, -(10**9)
-        value = Fraction(Decimal(total).exp())
-    return PValue(value, FLOAT, value * (1 - _FLOAT_ERROR), min(Fraction(1), value * (1 + _FLOAT_ERROR)))
-
-
-def _large_tail(one: tuple[int, int], zero: tuple[int, int], side: str) -> float:
-    """The natural logarithm of the p-value by logarithms of the hypergeometric probabilities."""
-    (cut1, size1), (cut0, size0) = one, zero
-    cut, size = cut1 + cut0, size1 + size0
-    low, high = max(0, cut - size0), min(cut, size1)
-    # Twice the distance from the mean, times the size, in whole numbers: ties are exact.
-    distance = abs(cut1 * size - cut * size1)
-    ends: list[tuple[int, int]] = []
-    if side in ("greater", "two-sided"):
-        start = cut1 if side == "greater" else -(-(cut * size1 + distance) // size)
-        ends.append((start, 1))
-    if side in ("less", "two-sided"):
-        start = cut1 if side == "less" else (cut * size1 - distance) // size
-        ends.append((start, -1))
-    if side == "two-sided" and distance == 0:
-        return 0.0
-    logs = [_tail(start, step, low, high, size1, size0, cut) for start, step in ends if low <= start <= high]
-    top = max(logs)
-    return min(0.0, top + log(sum(exp(one - top) for one in logs)))
-
-
-def _tail(start: int, step: int, low: int, high: int, size1: int, size0: int, cut: int) -> float:
-    def chosen(size: int, count: int) -> float:
-        return lgamma(size + 1) - lgamma(count + 1) - lgamma(size - count + 1)
-
-    first = chosen(size1, start) + chosen(size0, cut - start) - chosen(size1 + size0, cut)
-    total, term, value = 1.0, 1.0, start
-    while low <= value + step <= high and term > total * 1e-18 and total < 1e290:
-        if step > 0:
-            term *= (size1 - value) * (cut - value) / ((value + 1) * (size0 - cut + value + 1))
-        else:
-            term *= value * (size0 - cut + value) / ((size1 - value + 1) * (cut - value + 1))
-        total += term
-        value += step
-    return first + log(total)
+    return fisher_bounds(*one, *zero, alternative=side)
 
 
 def _smallest_table(one: tuple[int, int], zero: tuple[int, int], side: str) -> Fraction:
-    """The smallest p of any table with these totals; 0 where it is plainly tiny."""
+    """The smallest p of any table with these totals; beyond 400 items its upper bound."""
     size1, size0, cut = one[1], zero[1], one[0] + zero[0]
-    if size1 + size0 > 400:
-        return Fraction(0) if cut > 20 else Fraction(1) if cut == 0 else _extreme(size1, size0, cut)
-    values = [
-        fisher_exact([[x, size1], [cut - x, size0]], alternative=side, level=None).p_value.value
-        for x in {max(0, cut - size0), min(cut, size1)}
-    ]
-    return min(values)
+    extremes = [(x, size1, cut - x, size0) for x in {max(0, cut - size0), min(cut, size1)}]
+    if size1 + size0 > _MOST_LISTED:
+        return min(fisher_bounds(*counts, alternative=side).high for counts in extremes)
+    return min(
+        fisher_exact([[a, b], [c, d]], alternative=side, level=None).p_value.value for a, b, c, d in extremes
+    )
 
 
-def _extreme(size1: int, size0: int, cut: int) -> Fraction:
-    most = max(size1, size0)
-    smaller = min(size1, size0)
-    return Fraction(comb(smaller, cut) if cut <= smaller else 1, comb(most + smaller, cut))
+def _smallest_repeated(hits: Ints, asked: Ints, size1: int, size0: int, side: str) -> Fraction:
+    """The smallest p of any arrangement of these items; by a table where few differ from the rest."""
+    few = min(int(np.count_nonzero(hits > 0)), int(np.count_nonzero(hits < asked)))
+    if few <= min(size1, size0):
+        return _smallest_table((few, size1), (0, size0), side)
+    return smallest_p(size1, size0, alternative=side)
 
 
 def _times(test: Test, number: int) -> Test:

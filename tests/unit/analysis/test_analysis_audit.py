@@ -88,6 +88,25 @@ def test_too_little_to_tell() -> None:
     assert group.finding == "cannot tell"
 
 
+def test_few_hits_of_many_repeated_items_cannot_tell() -> None:
+    rows = [_row(n, "yes" if n % 2 else "no", text="empty" if n == 1 else "text") for n in range(40)] * 2
+    (group,) = _audit(rows).groups
+    assert group.test is not None
+    assert (group.test.smallest, group.finding) == (1, "cannot tell")
+
+
+def test_one_item_against_many_cannot_tell() -> None:
+    # One class has a single item: whatever it did, p could not have been below 451/901.
+    rows = [
+        _row(n, "rare" if n == 0 else "common", end="finished" if n % 2 else "cut_reported")
+        for n in range(901)
+    ]
+    (group,) = _audit(rows).groups
+    assert group.test is not None
+    assert group.test.smallest > Fraction(1, 3)
+    assert group.finding == "cannot tell"
+
+
 _BIG = """
 import resource, sys
 import sealbench
