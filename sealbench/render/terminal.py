@@ -40,7 +40,8 @@ class _Writer:
         for block in content.lead:
             lines += [*self.block(block), ""]
         for section in content.sections:
-            lines += [self.styled(section.title, "bold"), "-" * min(self.width, len(section.title))]
+            lines += [self.styled(line, "bold") for line in textwrap.wrap(section.title, self.width)]
+            lines.append("-" * min(self.width, len(section.title)))
             for block in section.blocks:
                 lines += [*self.block(block), ""]
         return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"

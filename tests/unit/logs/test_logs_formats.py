@@ -177,3 +177,48 @@ def test_python_entry(tmp_path: Path) -> None:
     found = sealbench.audit(path)
     assert found.is_asymmetric
     assert found.groups[0].test.items1 == (20, 20)
+
+
+def _inspect_log(path: Path, samples: list[dict[str, object]], **header: object) -> Path:
+    log: dict[str, object] = {
+        "version": 2,
+        "status": "success",
+        "eval": {"task": "t", "model": "m"},
+        **header,
+    }
+    path.write_text(json.dumps({**log, "samples": samples}))
+    return path
+
+
+def test_inspect_limits_and_errors_are_no_token_cap(tmp_path: Path) -> None:
+    choice = {"message": {"content": "thinking"}, "stop_reason": "max_tokens"}
+    samples: list[dict[str, object]] = [
+        {"id": 1, "target": "a", "output": {"choices": [choice]}},
+        {"id": 2, "target": "a", "output": {"choices": [choice]}, "limit": {"type": "time", "limit": 60}},
+        {"id": 3, "target": "a", "output": {"choices": []}, "limit": {"type": "token", "limit": 9}},
+        {"id": 4, "target": "a", "output": {"choices": [choice]}, "error": {"message": "refused connection"}},
+        {"id": 5, "target": "a", "output": {"choices": [{"stop_reason": "model_length"}]}},
+    ]
+    name, rows, notes = _read(_inspect_log(tmp_path / "log.json", samples))
+    assert (name, notes) == ("inspect-json", [])
+    assert [row.end for row in rows] == ["cut_reported", "cut_other", "cut_other", "error", "cut_other"]
+    found = sealbench.audit(tmp_path / "log.json")
+    (counts,) = found.groups[0].classes.values()
+    assert (counts.cut_reported, counts.cut_other, counts.missing, counts.responses) == (1, 3, 1, 4)
+
+
+def test_what_an_inspect_header_alone_says(tmp_path: Path) -> None:
+    sample: dict[str, object] = {"id": 1, "target": "a", "output": {"choices": []}}
+    log = tmp_path / "log.json"
+    _inspect_log(
+        log, [sample], status="error", plan={"config": {"max_tokens": 9, "system_message": "Be brief."}}
+    )
+    _, (row,), notes = _read(log)
+    assert row.cap == 9
+    assert notes == [
+        "log.json: the run did not finish (status error); what it wrote is read",
+        "log.json: the model was sent a system message besides every prompt",
+    ]
+    _inspect_log(log, [], eval={"task": "t", "model": "m", "model_generate_config": {"max_tokens": 7}})
+    _, rows, notes = _read(log)
+    assert (rows, notes) == ([], ["log.json: holds no samples (the log was written without them)"])
