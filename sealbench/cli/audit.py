@@ -12,6 +12,7 @@ from sealbench.cli.options import json_option, pass_console
 from sealbench.errors import UsageError
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
+_WIDTH = 100  # columns, where results go to a file or a pipe
 
 
 @click.command("audit")
@@ -80,6 +81,7 @@ def command(
     harnesses, tests items (not responses), and says what the logs cannot show. Exit 0 whatever is
     found, unless --fail-on asymmetry.
     """
+    from sealbench import store
     from sealbench.analysis.audit_asked import Asked
     from sealbench.render.audit import render_audit_html, render_audit_markdown, render_audit_terminal
     from sealbench.render.audit_view import audit_view
@@ -101,12 +103,14 @@ def command(
     read = Logs(logs, format_name, columns_named, requests, metric, model, commitments)
     found = audit(read, asked, progress=lambda name, rows: console.progress(f"{name}: {rows} rows"))
     console.clear_progress()
-    console.json(audit_view(found)) if as_json else console.result(
-        render_audit_terminal(found, color=console.color)
-    )
+    if as_json:
+        console.json(audit_view(found))
+    else:
+        width = console.width or _WIDTH
+        console.result(render_audit_terminal(found, color=console.color, width=width))
     for path, render in ((html, render_audit_html), (markdown, render_audit_markdown)):
         if path is not None:
-            path.write_text(render(found), encoding="utf-8")
+            store.replace(path, render(found).encode())
             console.note(f"written {path}")
     return 1 if fail_on == "asymmetry" and found.is_asymmetric else 0
 

@@ -111,7 +111,7 @@ def test_names_from_outside_stay_text(hostile: Audit) -> None:
     assert all(re.search(r"(?<!\\)<script", line) is None for line in table_rows)
 
 
-@pytest.mark.parametrize("width", [60, 100])
+@pytest.mark.parametrize("width", [80, 100])
 def test_the_terminal_keeps_its_width_and_the_worst_group_comes_first(silent: Audit, width: int) -> None:
     text = render_audit_terminal(silent, width=width)
     assert max(map(len, text.splitlines())) <= width
