@@ -1,0 +1,1 @@
+"""Files of other people brought here: downloaded, unpacked or cloned, with nothing of them ever run."""

@@ -1,0 +1,123 @@
+"""Bring a repository or archive here, for as long as it is verified: temporary, bounded, nothing run."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from sealbench.crypto.digest import sha256_file
+from sealbench.errors import UsageError
+from sealbench.fetching.archives import SUFFIXES, unpack
+from sealbench.fetching.clones import PROTOCOLS, clone
+from sealbench.fetching.downloads import check_address, download_file
+from sealbench.fetching.new_folder import Limits
+from sealbench.store import PUBLIC_FOLDERS
+
+_SCP = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9][A-Za-z0-9.-]*:(?!//)[^\s-]\S*\Z")  # git@host:path
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """What was brought here.
+
+    Attributes
+    ----------
+    folder : the files; gone when the context ends.
+    source : where they are from, in words, with the commit or the archive's hash.
+    sha256 : of the archive; None for a clone.
+    """
+
+    folder: Path
+    source: str
+    sha256: str | None = None
+
+
+def is_archive_address(url: str) -> bool:
+    """Whether an address names an archive by its path, and not a repository."""
+    return "://" in url and urlsplit(url).path.lower().endswith(SUFFIXES)
+
+
+@contextmanager
+def fetched(url: str, *, limits: Limits | None = None, allow_file: bool = False) -> Iterator[Fetched]:
+    """The files of a repository's newest commit, or of an archive, at an address.
+
+    Parameters
+    ----------
+    allow_file : clone `file://` addresses too.
+
+    Raises
+    ------
+    UsageError : an address of a kind that is not followed, or with a password in it.
+    CouldNotCheck : no network, no git, no such thing there, or it is larger or slower than the limits.
+    CheckFailed : it holds what no workspace or bundle does.
+    """
+    bounds = limits or Limits()
+    with tempfile.TemporaryDirectory(prefix="seal-verify-") as name:
+        place = Path(name)
+        if is_archive_address(url):
+            check_address(url)
+            archive = place / "archive"
+            asyncio.run(_download(url, archive, bounds))
+            yield _unpacked(archive, place, url, bounds)
+            return
+        protocols = (*PROTOCOLS, "file") if allow_file else PROTOCOLS
+        _check_repository(url, protocols)
+        folder = place / "files"
+        folder.mkdir()
+        made = clone(url, folder, bounds, plain=PUBLIC_FOLDERS, protocols=protocols)
+        left_out = f", {made.left_out} links or submodules left out" if made.left_out else ""
+        yield Fetched(_top(folder), f"{url} at commit {made.commit}{left_out}")
+
+
+@contextmanager
+def unpacked(archive: Path, *, limits: Limits | None = None) -> Iterator[Fetched]:
+    """The files of an archive on this machine; raises as `fetched`."""
+    with tempfile.TemporaryDirectory(prefix="seal-verify-") as name:
+        yield _unpacked(archive, Path(name), str(archive), limits or Limits())
+
+
+def _unpacked(archive: Path, place: Path, named: str, limits: Limits) -> Fetched:
+    folder = place / "files"
+    folder.mkdir()
+    sha256 = sha256_file(archive)
+    unpack(archive, folder, limits)
+    return Fetched(_top(folder), f"{named}, SHA-256 {sha256}", sha256)
+
+
+async def _download(url: str, path: Path, limits: Limits) -> None:
+    from sealbench.http import new_client
+
+    async with new_client(timeout=60.0) as client:
+        await download_file(client, url, path, limits)
+
+
+def _check_repository(url: str, protocols: tuple[str, ...]) -> None:
+    """UsageError unless git would reach the address by one of these transports, without a password."""
+    if _SCP.match(url):
+        return
+    scheme, separator, rest = url.partition("://")
+    if not separator or scheme.lower() not in protocols:
+        listed = ", ".join(f"{one}://" for one in protocols)
+        raise UsageError(
+            f"{url[:200]}: repositories are cloned from {listed} or git@HOST:PATH only",
+            hint="clone it by hand, then: seal verify FOLDER",
+        )
+    account, at, _ = rest.split("/")[0].rpartition("@")
+    if at and (":" in account or scheme.lower() != "ssh"):
+        raise UsageError(
+            "the address holds a user name or password, which would end up in logs",
+            hint="clone it by hand, then: seal verify FOLDER",
+        )
+
+
+def _top(folder: Path) -> Path:
+    """The folder itself, or the one folder in it that archives are usually packed in."""
+    entries = list(folder.iterdir())
+    alone = len(entries) == 1 and entries[0].is_dir() and entries[0].name not in PUBLIC_FOLDERS
+    return entries[0] if alone else folder
