@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,10 +11,11 @@ import click
 
 from sealbench.cli.console import Console
 from sealbench.cli.options import GroupedCommand, json_option, pass_console
-from sealbench.errors import CouldNotCheck, UsageError
+from sealbench.errors import CheckFailed, CouldNotCheck, UsageError
 
 if TYPE_CHECKING:
-    from sealbench.cli.verify_targets import WorkspaceTarget
+    from sealbench.cli.verify_targets import Target, WorkspaceTarget
+    from sealbench.stages.fetch import Fetched
     from sealbench.verification.policy import Policy
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -21,7 +24,7 @@ _GROUPS = {
     "Time": ("network", "min_grade", "headers", "accept_unanchored"),
     "What must be open": ("at_least_revealed",),
     "Other people's commitments": ("batteries",),
-    "Network": ("offline",),
+    "Network": ("offline", "allow_file"),
     "Output": ("explain", "every", "as_json"),
 }
 
@@ -65,7 +68,10 @@ _GROUPS = {
     type=_FILE,
     help="A file to check against the foreign commitments among the targets.",
 )
-@click.option("--offline", is_flag=True, help="Touch no network, for files either (a workspace never does).")
+@click.option(
+    "--offline", is_flag=True, help="Touch no network; without it only addresses and missing headers do."
+)
+@click.option("--allow-file", is_flag=True, help="Clone file:// addresses too.")
 @click.option(
     "--explain",
     is_flag=False,
@@ -90,6 +96,7 @@ def command(
     at_least_revealed: str | None,
     batteries: tuple[Path, ...],
     offline: bool,
+    allow_file: bool,
     explain: str | None,
     every: bool,
     as_json: bool,
@@ -99,6 +106,8 @@ def command(
     seal verify wave1                  one battery, plan or run of it, and what that rests on
     seal verify commitments/wave1.json runs/wave1-plan-1
     seal verify paper.pdf              any file with its paper.pdf.ots; several, or a folder of them
+    seal verify https://HOST/REPOSITORY
+    seal verify bundle.tar             or .tar.gz, .zip, here or at an https address
     seal verify --explain 4            what step 4 means, and how to check it by hand
 
     Check, in twelve numbered steps, what the public files show: files, signatures, timestamps, the
@@ -108,8 +117,7 @@ def command(
     """
     if explain is not None:
         return _explain(console, explain, as_json=as_json)
-    from sealbench.cli.verify_files import verify_file_targets
-    from sealbench.cli.verify_targets import FilesTarget, WorkspaceTarget, choose_target
+    from sealbench.cli.verify_targets import choose_target
     from sealbench.stages.verify import make_policy
 
     policy = make_policy(
@@ -128,34 +136,109 @@ def command(
             "--battery needs a commitment to check it against",
             hint="seal verify FILE.commitment.json --battery FILE",
         )
-    target = choose_target(targets)
+    kept = (*keys, *allowed_signers, *((since,) if since else ()))
+    asked = Asked(policy, batteries, kept, offline, allow_file, every, as_json)
+    return _verify(console, choose_target(targets), asked)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What stood on the command line besides the target. `kept`: files that the caller trusts."""
+
+    policy: Policy
+    batteries: tuple[Path, ...]
+    kept: tuple[Path, ...]
+    offline: bool
+    allow_file: bool
+    every: bool
+    as_json: bool
+
+
+def _verify(console: Console, target: Target, asked: Asked) -> int:
+    """Check one target of any kind."""
+    from sealbench.cli.verify_files import verify_file_targets
+    from sealbench.cli.verify_targets import ArchiveTarget, FilesTarget, RemoteTarget
+    from sealbench.stages.fetch import check_remote, fetched, unpacked
+
+    if isinstance(target, RemoteTarget):
+        check_remote(target.url, allow_file=asked.allow_file)  # before the address is shown anywhere
+        if asked.offline:
+            raise _no_network(target.url)
+        console.note(f"fetching {target.url}")
+        with fetched(target.url, allow_file=asked.allow_file) as found:
+            return _verify_fetched(console, found, target.url, asked)
+    if isinstance(target, ArchiveTarget):
+        with unpacked(target.path) as found:
+            return _verify_fetched(console, found, str(target.path), asked)
+    if isinstance(target, FilesTarget):
+        return verify_file_targets(
+            console,
+            target.paths,
+            asked.policy,
+            batteries=asked.batteries,
+            offline=asked.offline,
+            as_json=asked.as_json,
+        )
+    if asked.batteries:
+        raise UsageError(
+            "--battery is for other people's commitments; a workspace's batteries are checked anyway",
+            hint=f"seal verify {target.root}",
+        )
+    _refuse_own_evidence(target.root, asked.kept)
+    return _verify_workspace(console, target, asked)
+
+
+def _verify_fetched(console: Console, found: Fetched, named: str, asked: Asked) -> int:
+    """What lies in a folder that was just made: a workspace, a bundle, or files with proofs."""
+    from sealbench.cli.verify_files import verify_file_targets
+    from sealbench.cli.verify_targets import WorkspaceTarget, target_at
+    from sealbench.stages.verify import knowing_archive
+
+    policy = asked.policy if found.sha256 is None else knowing_archive(asked.policy, named, found.sha256)
+    target = target_at(found.folder)
     if isinstance(target, WorkspaceTarget):
-        if batteries:
-            raise UsageError(
-                "--battery is for other people's commitments; a workspace's batteries are checked anyway",
-                hint=f"seal verify {target.root}",
-            )
-        _refuse_own_evidence(target.root, (*keys, *allowed_signers, *((since,) if since else ())))
-        return _verify_workspace(console, target, policy, every=every, as_json=as_json)
-    if not isinstance(target, FilesTarget):
-        raise CouldNotCheck("archives and addresses are not read yet", hint="unpack or clone it by hand")
+        return _verify_workspace(console, target, replace(asked, policy=policy), source=found.source)
+    if not any(any(found.folder.glob(kind)) for kind in ("*.ots", "*.commitment.json")):
+        raise CheckFailed(
+            f"{named} holds no workspace, no retired battery, and no file with a proof",
+            hint="unpack or clone it by hand, then: seal verify FOLDER, if one in it does",
+        )
+    if not asked.as_json:
+        console.result(f"target: {found.source}")
     return verify_file_targets(
-        console, target.paths, policy, batteries=batteries, offline=offline, as_json=as_json
+        console,
+        [found.folder],
+        policy,
+        batteries=asked.batteries,
+        offline=asked.offline,
+        as_json=asked.as_json,
+        named=named,
     )
 
 
-def _verify_workspace(
-    console: Console, target: WorkspaceTarget, policy: Policy, *, every: bool, as_json: bool
-) -> int:
+def _verify_workspace(console: Console, target: WorkspaceTarget, asked: Asked, source: str = "") -> int:
     from sealbench.cli.verification_text import verification_text
     from sealbench.stages.verify import verify_workspace
 
-    verification = verify_workspace(target.root, policy=policy, parts=target.parts)
-    if as_json:
-        console.json(verification.to_json())
+    found = verify_workspace(target.root, policy=asked.policy, parts=target.parts)
+    found = replace(found, source=source)
+    if asked.as_json:
+        console.json(found.to_json())
     else:
-        console.result(verification_text(verification, every=every, width=console.width))
-    return verification.exit_code
+        console.result(verification_text(found, every=asked.every, width=console.width))
+    return found.exit_code
+
+
+def _no_network(url: str) -> CouldNotCheck:
+    from sealbench.stages.fetch import is_archive_address
+
+    if is_archive_address(url):
+        by_hand = (
+            f"curl -LO {shlex.quote(url)}, then: seal verify {shlex.quote(url.rsplit('/', 1)[-1])} --offline"
+        )
+    else:
+        by_hand = f"git clone --depth 1 {shlex.quote(url)} FOLDER, then: seal verify FOLDER --offline"
+    return CouldNotCheck(f"{url} is not on this machine, and --offline forbids the network", hint=by_hand)
 
 
 def _refuse_own_evidence(root: Path, given: tuple[Path, ...]) -> None:

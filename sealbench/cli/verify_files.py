@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,13 +26,22 @@ def verify_file_targets(
     batteries: Sequence[Path],
     offline: bool,
     as_json: bool,
+    named: str = "",
 ) -> int:
-    """Check all files the targets stand for, print the result, give the exit code."""
+    """Check all files the targets stand for, print the result, give the exit code.
+
+    Parameters
+    ----------
+    named : what the user called a folder that was made for this check and is gone afterwards; its files
+        are then shown by their names alone.
+    """
     from sealbench.stages.verify_files import stamped_files, verify_files
 
     paths = list(dict.fromkeys(path for target in targets for path in stamped_files(target)))
     settings = settings_anywhere(None)
     found = verify_files(paths, policy, settings, offline=offline, batteries=batteries)
+    if named:
+        found = replace(found, files=tuple(replace(one, path=Path(one.path.name)) for one in found.files))
     if as_json:
         single = len(found.files) == 1 and not batteries and not found.requirements
         single = single and not targets[0].is_dir()
@@ -44,7 +54,9 @@ def verify_file_targets(
         console.result(f"{battery.path}: {battery.fault or f'is what {matches} commits to'}")
     for required in found.requirements:
         console.result(f"{required.name}: {required.status}: {required.detail}")
-    _print_end(console, found, targets, settings, offline=offline)
+    _print_end(console, found, named or shlex.join(map(str, targets)), settings, offline=offline)
+    if not named:
+        _print_next(console, found, targets)
     return found.exit_code
 
 
@@ -74,9 +86,9 @@ def _sentence(report: ProofReport, policy: Policy) -> str:
 
 
 def _print_end(
-    console: Console, found: CheckedFiles, targets: Sequence[Path], settings: Settings, *, offline: bool
+    console: Console, found: CheckedFiles, named: str, settings: Settings, *, offline: bool
 ) -> None:
-    """The count of a long list, and the exact commands for what is missing."""
+    """The count of a long list, and the exact commands for missing headers."""
     if len(found.files) > 1:
         counts: dict[str, int] = {}
         for one in found.files:
@@ -85,14 +97,17 @@ def _print_end(
         console.result(f"{len(found.files)} files: {parts}")
     for note in found.notes:
         console.note(note)
-    named = shlex.join(map(str, targets))
     if found.missing:
         _print_missing(console, found.missing, named, settings, offline=offline)
-    statuses = {one.status for one in found.files}
-    if "explorer" in statuses:
+    if any(one.status == "explorer" for one in found.files):
         console.next_step(f"seal headers update, then seal verify {named} (or accept --min-grade explorer)")
+
+
+def _print_next(console: Console, found: CheckedFiles, targets: Sequence[Path]) -> None:
+    """What the files' owner does next."""
+    statuses = {one.status for one in found.files}
     if "pending" in statuses:
-        console.next_step(f"seal upgrade {named}")
+        console.next_step("seal upgrade " + shlex.join(map(str, targets)))
     if "unstamped" in statuses:
         console.next_step(
             "seal stamp " + shlex.join(str(f.path) for f in found.files if f.status == "unstamped")

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sealbench.errors import UsageError
+from sealbench.fetching.archives import SUFFIXES
 from sealbench.store import PUBLIC_FOLDERS, REGISTRY, SETTINGS, Workspace
 from sealbench.verification.scope import SHARED, Part, part_of
 
-ARCHIVES = (".tar", ".tar.gz", ".tgz", ".zip")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[\w.-]+@[\w.-]+:")
 
 
@@ -106,6 +106,8 @@ def target_at(path: Path) -> Target:
         return WorkspaceTarget(path.parent)
     if path.is_dir() and (path / REGISTRY).is_file():
         return WorkspaceTarget(path)
+    if path.is_symlink() and path.is_dir():
+        return target_at(path.resolve())
     root = _root_around(path.absolute().parent)
     if root is not None:
         relative = path.absolute().relative_to(root).as_posix()
@@ -114,9 +116,18 @@ def target_at(path: Path) -> Target:
             return WorkspaceTarget(root)
         if part is not None and relative.split("/")[0] in PUBLIC_FOLDERS:
             return WorkspaceTarget(root, (part,))
-    if path.is_file() and path.name.endswith(ARCHIVES) and not _proof(path).is_file():
+    if path.is_dir() and _is_bundle(path):
+        return WorkspaceTarget(path)
+    if path.is_file() and path.name.lower().endswith(SUFFIXES) and not _proof(path).is_file():
         return ArchiveTarget(path)
     return FilesTarget((path,))
+
+
+def _is_bundle(folder: Path) -> bool:
+    """Whether a folder is a retired battery's that stands alone; inside a workspace it is a part of it."""
+    return (folder / "record").is_dir() and (
+        (folder / "SHA256SUMS").is_file() or (folder / "key.json").is_file()
+    )
 
 
 def _proof(path: Path) -> Path:

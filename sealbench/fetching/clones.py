@@ -82,6 +82,7 @@ def clone(
         left_out = _write_files(repository, commit, NewFolder(folder, bounds), environment, plain)
     finally:
         shutil.rmtree(bare, ignore_errors=True)
+        _messages(bare).unlink(missing_ok=True)
     return Clone(commit, left_out)
 
 
@@ -108,7 +109,7 @@ def _bounded(
     command: list[str], growing: Path, environment: dict[str, str], limits: Limits, url: str
 ) -> None:
     """Run git while watching the clock and what it has written; the whole process group ends with it."""
-    messages = growing.with_suffix(".messages")
+    messages = _messages(growing)
     deadline = time.monotonic() + limits.seconds
     by_hand = f"git clone {url} by hand, then: seal verify FOLDER"
     with messages.open("wb") as stream:
@@ -136,6 +137,10 @@ def _bounded(
     _check_size(growing, messages, limits, url, by_hand)
     if process.returncode != 0:
         raise NetworkError(f"{url}: git clone failed: {_last_line(messages)}", hint=by_hand)
+
+
+def _messages(bare: Path) -> Path:
+    return bare.with_suffix(".messages")
 
 
 def _check_size(growing: Path, messages: Path, limits: Limits, url: str, hint: str) -> None:

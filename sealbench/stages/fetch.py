@@ -43,6 +43,14 @@ def is_archive_address(url: str) -> bool:
     return "://" in url and urlsplit(url).path.lower().endswith(SUFFIXES)
 
 
+def check_remote(url: str, *, allow_file: bool = False) -> None:
+    """UsageError for an address of a kind that is not followed, or that holds a password."""
+    if is_archive_address(url):
+        check_address(url)
+    else:
+        _check_repository(url, _protocols(allow_file))
+
+
 @contextmanager
 def fetched(url: str, *, limits: Limits | None = None, allow_file: bool = False) -> Iterator[Fetched]:
     """The files of a repository's newest commit, or of an archive, at an address.
@@ -57,20 +65,18 @@ def fetched(url: str, *, limits: Limits | None = None, allow_file: bool = False)
     CouldNotCheck : no network, no git, no such thing there, or it is larger or slower than the limits.
     CheckFailed : it holds what no workspace or bundle does.
     """
+    check_remote(url, allow_file=allow_file)
     bounds = limits or Limits()
     with tempfile.TemporaryDirectory(prefix="seal-verify-") as name:
         place = Path(name)
         if is_archive_address(url):
-            check_address(url)
             archive = place / "archive"
             asyncio.run(_download(url, archive, bounds))
             yield _unpacked(archive, place, url, bounds)
             return
-        protocols = (*PROTOCOLS, "file") if allow_file else PROTOCOLS
-        _check_repository(url, protocols)
         folder = place / "files"
         folder.mkdir()
-        made = clone(url, folder, bounds, plain=PUBLIC_FOLDERS, protocols=protocols)
+        made = clone(url, folder, bounds, plain=PUBLIC_FOLDERS, protocols=_protocols(allow_file))
         left_out = f", {made.left_out} links or submodules left out" if made.left_out else ""
         yield Fetched(_top(folder), f"{url} at commit {made.commit}{left_out}")
 
@@ -95,6 +101,10 @@ async def _download(url: str, path: Path, limits: Limits) -> None:
 
     async with new_client(timeout=60.0) as client:
         await download_file(client, url, path, limits)
+
+
+def _protocols(allow_file: bool) -> tuple[str, ...]:
+    return (*PROTOCOLS, "file") if allow_file else PROTOCOLS
 
 
 def _check_repository(url: str, protocols: tuple[str, ...]) -> None:

@@ -59,6 +59,15 @@ def make_policy(
     )
 
 
+def knowing_archive(policy: Policy, named: str, sha256: str) -> Policy:
+    """The policy for what was unpacked from an archive: an expected hash may be the archive's own."""
+    requirements = [
+        one.knowing(f"the archive {named}", sha256) if isinstance(one, ExpectedHash) else one
+        for one in policy.requirements
+    ]
+    return replace(policy, requirements=tuple(requirements))
+
+
 def verify_workspace(
     root: Path, *, network: str = "mainnet", policy: Policy | None = None, parts: Sequence[Part] = ()
 ) -> Verification:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from sealbench.errors import UsageError
 from sealbench.formats.allowed_signers import NamedKey
@@ -48,15 +49,21 @@ class ExpectedHash:
     Parameters
     ----------
     text : 64 hexadecimal digits; UsageError otherwise.
+    outside : what else may have it, besides what is in the tree: words and SHA-256.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, outside: tuple[tuple[str, str], ...] = ()) -> None:
         self.hash = text.strip().lower()
+        self._outside = outside
         if not _HASH.match(self.hash):
             raise UsageError(
                 f"--expect-hash {text!r:.80} is no SHA-256: it takes 64 hexadecimal digits",
                 hint="sha256sum commitments/NAME.json, or a root as the commitment states it",
             )
+
+    def knowing(self, words: str, sha256: str) -> ExpectedHash:
+        """The same, met also by something outside the tree, such as the archive that it came in."""
+        return ExpectedHash(self.hash, (*self._outside, (words, sha256)))
 
     def check(
         self, evidence: Evidence, scope: Scope | None, results: Sequence[StepResult]
@@ -72,7 +79,9 @@ class ExpectedHash:
         self, hashes: Iterable[tuple[str, str, str | None]], inside: Callable[[str], bool] = lambda path: True
     ) -> RequirementResult:
         """The same over any list of (path, what it is in words, SHA-256)."""
-        found = dict.fromkeys((path, words) for path, words, held in hashes if held == self.hash)
+        outside = ((REGISTRY, words, held) for words, held in self._outside)
+        every = chain(outside, hashes)
+        found = dict.fromkeys((path, words) for path, words, held in every if held == self.hash)
         counted = [words for path, words in found if inside(path)]
         if counted:
             return RequirementResult("expected hash", "ok", f"{self.hash} is {', and '.join(counted)}")
