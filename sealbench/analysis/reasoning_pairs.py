@@ -72,7 +72,7 @@ def reasoning_pairs(endpoints: Sequence[Endpoint]) -> tuple[ReasoningPair, ...]:
 
 
 def compare_reasoning(run: Run, lines: Sequence[LogLine], *, time_limit: int = 2) -> tuple[PairRow, ...]:
-    """Rows of every pair of the run's endpoints, cap and measure."""
+    """Rows of every pair of the run's endpoints: YapScore at the largest cap, all else at every cap."""
     calls: dict[tuple[str, int], dict[tuple[str, int], LogLine]] = defaultdict(dict)
     for line in lines:
         calls[line.endpoint, line.cap][line.item, line.repeat] = line
@@ -81,6 +81,7 @@ def compare_reasoning(run: Run, lines: Sequence[LogLine], *, time_limit: int = 2
         for pair in reasoning_pairs(run.endpoints)
         for cap in sorted(run.caps)
         for measure in MEASURES
+        if measure != "yap_score" or cap == max(run.caps)
     ]
     known = {str(place): row.p for place, row in enumerate(rows) if row.p is not None}
     adjusted = holm(known) if known else {}

@@ -199,5 +199,11 @@ def test_repeats_and_wordings_of_an_instance_are_one_pair():
 
 def test_a_pair_without_a_shared_call_has_no_p():
     rows = compare_reasoning(*reasoning_run([((1, True), (2, True))], caps=(300, 4000)))
-    assert {(row.cap, row.p is None) for row in rows} == {(300, False), (4000, True)}
+    assert [(row.cap, row.measure, row.p is None) for row in rows] == [
+        (300, "accuracy", False),
+        (300, "censored", False),
+        (4000, "yap_score", True),
+        (4000, "accuracy", True),
+        (4000, "censored", True),
+    ]
     assert "No two endpoints" in texts(reasoning_section(()))
