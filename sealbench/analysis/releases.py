@@ -6,13 +6,14 @@ endpoint is no random draw of all models, so even a small p speaks of these endp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 
 from sealbench.analysis.endpoint_facts import Facts
 from sealbench.analysis.verbosity import Verbosity
+from sealbench.formats.run import Run
 from sealbench.stats.correlation import RankCorrelation, rank_correlation
 
 
@@ -28,25 +29,45 @@ class Release:
 
 @dataclass(frozen=True)
 class Releases:
-    """Endpoints by release date; `undated` have none configured, or no answer."""
+    """Endpoints asked the same battery in the same wordings at the same cap, oldest release first.
 
+    `undated` have no release date configured, or no answer.
+    """
+
+    battery: str
+    cap: int
     points: tuple[Release, ...]
     undated: tuple[str, ...]
     correlation: RankCorrelation
 
 
-def releases(measured: Sequence[Verbosity], facts: Facts) -> Releases | None:
-    """The dated endpoints of one run, oldest first; None if no endpoint has a release date."""
-    points, undated = [], []
-    for one in measured:
-        released = facts[one.endpoint].release_date if one.endpoint in facts else None
-        if released is None or one.yap is None:
-            undated.append(one.endpoint)
-        else:
-            points.append(Release(one.endpoint, released, one.yap.index, one.yap.half_width))
-    if not points:
-        return None
+def releases(runs: Sequence[tuple[Run, Sequence[Verbosity], Facts]]) -> tuple[Releases, ...]:
+    """One entry per battery, wordings and cap with a dated endpoint; of an endpoint its latest run counts.
+
+    Parameters
+    ----------
+    runs : each run with its endpoints' measures and what is known of these endpoints.
+    """
+    groups: dict[tuple[str, tuple[str, ...], int], dict[str, tuple[Verbosity, date | None]]] = {}
+    for run, measured, facts in sorted(runs, key=lambda entry: (entry[0].started_at, entry[0].name)):
+        for one in measured:
+            released = facts[one.endpoint].release_date if one.endpoint in facts else None
+            own = groups.setdefault((run.battery, tuple(sorted(run.wordings)), one.cap), {})
+            own[one.endpoint] = (one, released)
+    found = (
+        _group(battery, cap, own) for (battery, _, cap), own in sorted(groups.items(), key=lambda g: g[0])
+    )
+    return tuple(group for group in found if group.points)
+
+
+def _group(battery: str, cap: int, own: Mapping[str, tuple[Verbosity, date | None]]) -> Releases:
+    points = [
+        Release(name, released, one.yap.index, one.yap.half_width)
+        for name, (one, released) in own.items()
+        if released is not None and one.yap is not None
+    ]
     points.sort(key=lambda point: (point.released, point.endpoint))
+    dated = {point.endpoint for point in points}
     days = [point.released.toordinal() for point in points]
     found = rank_correlation(days, [point.index for point in points])
-    return Releases(tuple(points), tuple(undated), found)
+    return Releases(battery, cap, tuple(points), tuple(name for name in own if name not in dated), found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sealbench.analysis.endpoint_facts import EndpointFacts
+    from sealbench.analysis.verbosity import Verbosity
     from sealbench.config import Settings
     from sealbench.endpoints.settings import Price
     from sealbench.formats.annotation_sheet import Annotation
@@ -55,7 +56,6 @@ def across(found: Sequence[Reported], wanted: Wanted, settings: Settings) -> Ove
 
     prices = _prices(wanted.prices, {endpoint.name for one in found for endpoint in one.run.endpoints})
     sections: list[Section] = []
-    figures: list[Figure] = []
     if len(found) > 1:
         from sealbench.analysis.trend import trend
 
@@ -66,41 +66,61 @@ def across(found: Sequence[Reported], wanted: Wanted, settings: Settings) -> Ove
 
         sections.append(render.leaderboard_section(leaderboard([(one.report, one.lines) for one in found])))
     sheets = _sheets(found, wanted.annotations)
-    for one in found:
-        facts = _facts(one.run, settings, prices)
-        if wanted.verbosity and one.run.caps:
-            told, drawn = _verbosity(one, facts)
-            sections += told
-            figures += drawn
+    known = [_facts(one.run, settings, prices) for one in found]
+    measured = [_measured(one, facts) for one, facts in zip(found, known, strict=True) if wanted.verbosity]
+    for place, (one, facts) in enumerate(zip(found, known, strict=True)):
+        told = _verbosity(one, measured[place], facts) if wanted.verbosity else []
         if wanted.cascade is not None:
-            sections += _cascade(one, wanted.cascade, facts)
+            told += _cascade(one, wanted.cascade, facts)
         if sheets:
-            sections.append(_annotations(one, sheets))
+            told.append(_annotations(one, sheets))
+        several = f", run {one.run.name}" if len(found) > 1 else ""
+        sections += [replace(section, title=section.title + several) for section in told]
+    figures: tuple[Figure, ...] = ()
+    if wanted.verbosity:
+        section, figures = _releases(found, measured, known)
+        sections.append(section)
     limits = [limit for one in found for limit in one.report.not_proved]
-    return Overview(render.across_document(sections, limits), tuple(figures)) if sections else None
+    return Overview(render.across_document(sections, limits), figures) if sections else None
 
 
-def _verbosity(one: Reported, facts: Mapping[str, EndpointFacts]) -> tuple[list[Section], list[Figure]]:
-    """All measures of one run at its largest cap."""
+def _measured(one: Reported, facts: Mapping[str, EndpointFacts]) -> list[Verbosity]:
+    from sealbench.analysis.verbosity import verbosity
+
+    cap = max(one.run.caps, default=0)
+    return [verbosity(one.lines, endpoint.name, cap, facts[endpoint.name]) for endpoint in one.run.endpoints]
+
+
+def _verbosity(
+    one: Reported, measured: Sequence[Verbosity], facts: Mapping[str, EndpointFacts]
+) -> list[Section]:
+    """The measures of one run at its largest cap."""
     from sealbench.analysis.perplexity import perplexity
     from sealbench.analysis.reasoning_pairs import compare_reasoning
-    from sealbench.analysis.releases import releases
-    from sealbench.analysis.verbosity import verbosity
     from sealbench.render import verbosity_relations as relations
-    from sealbench.render.release_figure import release_figure
     from sealbench.render.verbosity import verbosity_section
 
-    cap, names = max(one.run.caps), [endpoint.name for endpoint in one.run.endpoints]
-    measured = [verbosity(one.lines, name, cap, facts[name]) for name in names]
-    dated = releases(measured, facts)
-    certain = [found for name in names if (found := perplexity(one.lines, name, cap)) is not None]
-    sections = [
+    names = [endpoint.name for endpoint in one.run.endpoints]
+    certain = [perplexity(one.lines, name, max(one.run.caps, default=0)) for name in names]
+    return [
         verbosity_section(one.run.name, measured, facts),
-        relations.releases_section(dated),
-        relations.perplexity_section(certain),
+        relations.perplexity_section([told for told in certain if told is not None]),
         relations.reasoning_section(compare_reasoning(one.run, one.lines)),
     ]
-    return sections, [] if dated is None else [release_figure(one.run.name, dated)]
+
+
+def _releases(
+    found: Sequence[Reported],
+    measured: Sequence[Sequence[Verbosity]],
+    known: Sequence[Mapping[str, EndpointFacts]],
+) -> tuple[Section, tuple[Figure, ...]]:
+    """All runs together: models of different dates are seldom asked in one run."""
+    from sealbench.analysis.releases import releases
+    from sealbench.render.release_figure import release_figure
+    from sealbench.render.verbosity_relations import releases_section
+
+    groups = releases(list(zip((one.run for one in found), measured, known, strict=True)))
+    return releases_section(groups), tuple(map(release_figure, groups))
 
 
 def _cascade(one: Reported, names: str, facts: Mapping[str, EndpointFacts]) -> list[Section]:

@@ -20,31 +20,28 @@ _ALPHA = Fraction(1, 20)
 _MEASURES = {"yap_score": "YapScore", "accuracy": "accuracy", "censored": "censored"}
 
 
-def releases_section(found: Releases | None) -> Section:
-    """YapIndex against the release date of each model."""
+def releases_section(found: Sequence[Releases]) -> Section:
+    """YapIndex against the release date of each model, a table per battery."""
     title = "EXPLORATORY: YapIndex against release date"
-    if found is None:
-        none = Paragraph(
-            "No endpoint of this run has a release_date under [endpoints.NAME] in sealbench.toml."
-        )
+    if not found:
+        none = Paragraph("No endpoint here has a release_date under [endpoints.NAME] in sealbench.toml.")
         return Section("releases", title, (none,))
-    rows = [
-        (point.released.isoformat(), clean(point.endpoint), number(point.index), number(point.half_width))
-        for point in found.points
-    ]
-    grid = Grid(
-        "Endpoints by release date, oldest first",
-        ("released", "endpoint", "YapIndex", "± 95%"),
-        columns(rows),
-        frozenset({2, 3}),
+    text = (
+        "Endpoints asked the same battery, wordings and cap; of an endpoint in several runs the latest "
+        "counts. Release dates are as configured: no file proves them. No line is fitted; unit: the endpoint."
     )
-    blocks: list[Block] = [
-        Paragraph("Release dates are as configured: no file proves them. No line is fitted."),
-        grid,
-        Paragraph(f"{_correlation(found.correlation, 'YapIndex', 'release date')} Unit: the endpoint."),
-    ]
-    if found.undated:
-        blocks.append(Paragraph(f"Without a date or an answer: {', '.join(map(clean, found.undated))}."))
+    blocks: list[Block] = [Paragraph(text)]
+    for group in found:
+        rows = [
+            (point.released.isoformat(), clean(point.endpoint), number(point.index), number(point.half_width))
+            for point in group.points
+        ]
+        caption = f"Battery {clean(group.battery)}, cap {group.cap}: oldest model first"
+        header = ("released", "endpoint", "YapIndex", "± 95%")
+        blocks.append(Grid(caption, header, columns(rows), frozenset({2, 3})))
+        blocks.append(Paragraph(_correlation(group.correlation, "YapIndex", "release date")))
+        if group.undated:
+            blocks.append(Paragraph(f"Without a date or an answer: {', '.join(map(clean, group.undated))}."))
     return Section("releases", title, tuple(blocks))
 
 
@@ -84,7 +81,7 @@ def _correlation(found: RankCorrelation, one: str, other: str) -> str:
     if found.status != TESTED or found.rho is None:
         return f"Spearman's rank correlation of {one} with {other}: {found.status} ({found.reason})."
     told = f"Spearman's rank correlation of {one} with {other}: {found.rho:+.2f}, p {p_value(found.p_value)}"
-    told += f", {found.instances} points in {found.strata} {'stratum' if found.strata == 1 else 'strata'}."
+    told += f", {found.instances} points" + (f" in {found.strata} strata." if found.strata > 1 else ".")
     if found.smallest is not None and found.smallest > _ALPHA:
         told += f" Cannot tell: no order of so few could give less than {fraction_text(found.smallest)}."
     return told

@@ -35,8 +35,9 @@ def test_json_of_several_runs_holds_the_sections_too(seal: Seal, demo_copy: Path
     assert found["schema"] == "sealbench/reports/v1"
     assert [one["run"] for one in found["reports"]] == list(RUNS)
     names = [section["name"] for section in found["across"]]
-    measures = ["verbosity", "releases", "perplexity", "reasoning"]
-    assert names == ["summary", "trend", *measures, *measures, "limits"]
+    measures = ["verbosity", "perplexity", "reasoning"]
+    assert names == ["summary", "trend", *measures, *measures, "releases", "limits"]
+    assert found["across"][2]["title"] == f"EXPLORATORY: verbosity at cap 4000, run {RUNS[0]}"
     assert any("Cut answers are shorter" in sentence for sentence in found["across"][2]["text"])
     one = json.loads(seal("report", RUNS[0], "--json", cwd=demo_copy).out)
     assert one["schema"] == "sealbench/report/v1"
@@ -145,7 +146,7 @@ def test_what_is_configured_today_is_used_and_named(seal: Seal, demo_copy: Path)
     assert told["reference/solver"] == ["estimated", "no price known"]
     (table,) = sections["releases"]["tables"]
     assert [row[:2] for row in table["rows"]] == [["2025-01-31", "reference/constant"]]
-    assert (demo_copy / "drawn" / f"releases_{RUNS[0]}.svg").exists()
+    assert (demo_copy / "drawn" / "releases_primes_4000.svg").exists()
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_release_dates_make_a_table_and_a_figure(told: tuple[Result, dict[str, A
     assert [row[:2] for row in rows(section)] == [["2025-01-31", "off"], ["2026-01-31", "on"]]
     assert any("p 1, 2 points" in sentence and "Cannot tell" in sentence for sentence in section["text"])
     page = (tmp_path / "page-more.html").read_text(encoding="utf-8")
-    assert "YapIndex against release date, run" in page
+    assert "YapIndex against release date: battery primes, cap 300" in page
     assert "on, released 2026-01-31" in page
     assert "<script" not in page
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from datetime import date
 from fractions import Fraction
+from itertools import combinations
+from xml.etree import ElementTree
 
 import pytest
 from factory import SOLVER, endpoint, identifier, line, log, plan, run_of
@@ -14,6 +16,7 @@ from sealbench.analysis.perplexity import perplexity
 from sealbench.analysis.reasoning_pairs import compare_reasoning, reasoning_pairs
 from sealbench.analysis.releases import releases
 from sealbench.analysis.verbosity import verbosity
+from sealbench.render.release_figure import release_figure
 from sealbench.render.verbosity_relations import perplexity_section, reasoning_section, releases_section
 
 
@@ -80,40 +83,76 @@ def test_no_log_probabilities_is_said():
     assert "No response of this run came with log-probabilities" in texts(perplexity_section([]))
 
 
-def dated(*pairs):
-    """(release date, YapScore) of one item per endpoint."""
+def dated(*pairs, battery="demo", **changes):
+    """A run with (release date, YapScore) of one item per endpoint, as `releases` takes it."""
     names = [f"host/m{place}" for place in range(len(pairs))]
     made = [
         line(endpoint=name, minimal_characters=3, characters_without_markdown=3 + score)
         for name, (_, score) in zip(names, pairs, strict=True)
     ]
-    found = log(run_of(None, len(made)), made)
+    run = run_of(None, len(made), battery=battery, **changes)
+    found = log(run, made)
     facts = {
         name: EndpointFacts(release_date=day and date.fromisoformat(day))
         for name, (day, _) in zip(names, pairs, strict=True)
     }
-    return releases([verbosity(found, name, 300) for name in names], facts)
+    return run, [verbosity(found, name, 300) for name in names], facts
 
 
 def test_newer_and_longer_with_an_exact_p():
-    found = dated(("2026-01-01", 50), ("2024-01-01", 10), ("2025-01-01", 20), ("2026-06-01", 60), (None, 9))
-    assert found is not None
+    days = ("2026-01-01", 50), ("2024-01-01", 10), ("2025-01-01", 20), ("2026-06-01", 60), (None, 9)
+    (found,) = releases([dated(*days)])
     assert [point.index for point in found.points] == [10, 20, 50, 60]
-    assert found.undated == ("host/m4",)
+    assert (found.battery, found.cap, found.undated) == ("demo", 300, ("host/m4",))
     assert (found.correlation.rho, found.correlation.p) == (1, Fraction(2, 24))
-    shown = texts(releases_section(found))
-    assert "p 1/12 = 8.3e-02" in shown
+    shown = texts(releases_section([found]))
+    assert "p 1/12 = 8.3e-02, 4 points." in shown
     assert "Cannot tell" in shown
     assert "host/m4" in shown
 
 
 def test_one_date_is_no_trend():
-    found = dated(("2026-01-01", 50))
-    assert found is not None
+    (found,) = releases([dated(("2026-01-01", 50))])
     assert found.correlation.p == 1
-    assert "degenerate" in texts(releases_section(found))
-    assert dated((None, 1)) is None
-    assert "No endpoint of this run has a release_date" in texts(releases_section(None))
+    assert "degenerate" in texts(releases_section([found]))
+    assert releases([dated((None, 1))]) == ()
+    assert "No endpoint here has a release_date" in texts(releases_section(()))
+
+
+def test_runs_of_one_battery_stand_together_and_the_latest_counts():
+    early = dated(("2024-01-01", 10), ("2025-01-01", 20), started_at="2026-11-01T12:00:00Z")
+    late = dated(("2024-01-01", 12), started_at="2026-11-02T12:00:00Z")
+    other = dated(("2024-01-01", 99), battery="another")
+    worded = dated(("2024-01-01", 98), wordings=("plain", "terse"))
+    found = releases([late, other, worded, early])
+    told = [(group.battery, [int(point.index) for point in group.points]) for group in found]
+    assert told == [("another", [99]), ("demo", [12, 20]), ("demo", [98])]
+
+
+@pytest.mark.parametrize(
+    ("scores", "ends"),
+    [((0,), ["0.1"]), ((8,), ["8"]), ((9,), ["10"]), ((471, 1497), ["1600"]), ((1, 1, 1), ["1"])],
+)
+def test_the_figure_has_round_numbers_and_every_name(scores, ends):
+    days = [f"20{20 + place}-01-01" for place in range(len(scores))]
+    (found,) = releases([dated(*zip(days, scores, strict=True))])
+    drawn = release_figure(found)
+    root = ElementTree.fromstring(drawn.svg)  # noqa: S314 (our own)
+    words = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert words[words.index("0") + 1 :][: len(words)].count(ends[0]) == 1
+    assert all(point.endpoint in words for point in found.points)
+    assert all(f"{point.endpoint}, released {point.released}" in drawn.description for point in found.points)
+
+
+def test_names_of_models_released_together_do_not_hide_each_other():
+    (found,) = releases([dated(*[("2026-01-01", 50 + place) for place in range(6)])])
+    root = ElementTree.fromstring(release_figure(found).svg)  # noqa: S314 (our own)
+    heights = [
+        float(text.get("y"))
+        for text in root.iter("{http://www.w3.org/2000/svg}text")
+        if (text.text or "").startswith("host/")
+    ]
+    assert min(abs(a - b) for a, b in combinations(heights, 2)) >= 14
 
 
 ON = endpoint("on", provider="host", model="m", settings={"temperature": 0, "reasoning_effort": "high"})
