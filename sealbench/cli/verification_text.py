@@ -17,6 +17,9 @@ _WORDS: dict[Status, tuple[str, str]] = {
 }
 _INDENT = " " * 17  # below the first word after a line's status
 
+# Up to so many results that say the same thing are told one by one.
+_ALIKE = 2
+
 NOT_PROVED = (
     "that the calls came after the plan was sealed (a log can be written later than its calls)",
     "that the responses are what the providers sent (most sign nothing)",
@@ -52,17 +55,30 @@ def verification_text(verification: Verification, *, every: bool = False, width:
 
 
 def _step_lines(results: tuple[StepResult, ...], every: bool) -> list[str]:
-    passed = [result for result in results if result.status == "ok"]
-    if every or len(passed) <= 2:
-        return [_line(result) for result in results]
-    # Many subjects that pass say one thing: how many, and the first as an example.
-    first = passed[0]
-    grades = sorted({result.grade for result in passed if result.grade})
+    """One line per result; where more than two of a step say the same, one for all of them."""
+    lines: list[str] = []
+    told: set[tuple[str, str]] = set()
+    for result in results:
+        same = [one for one in results if _sense(one) == _sense(result)]
+        if every or len(same) <= _ALIKE:
+            lines.append(_line(result))
+        elif _sense(result) not in told:
+            told.add(_sense(result))
+            lines.append(_summary(same))
+    return lines
+
+
+def _sense(result: StepResult) -> tuple[str, str]:
+    """What a result says apart from its subject: all that pass say one thing, the others their detail."""
+    return (result.status, "" if result.status == "ok" else result.detail)
+
+
+def _summary(same: list[StepResult]) -> str:
+    first = same[0]
+    grades = sorted({result.grade for result in same if result.grade})
     graded = f" ({', '.join(grades)})" if grades else ""
     mark = _mark(str(first.step), first.status, first.name)
-    summary = f"{mark} {len(passed)} files{graded}, for example {first.subject}: {first.detail}"
-    others = [_line(result) for result in results if result.status != "ok"]
-    return [summary, *others]
+    return f"{mark} {len(same)} files{graded}, for example {first.subject}: {first.detail}"
 
 
 def _mark(step: str, status: Status, name: str) -> str:
