@@ -215,6 +215,7 @@ def test_a_system_message_is_told(tmp_path: Path, folder: Path, samples: list[Sa
     changed = copy.deepcopy(samples)
     changed[0]["messages"].insert(0, {"role": "system", "content": "Always say Yes."})
     changed[1]["messages"] = []  # a log without messages says nothing of them
+    changed[2]["messages"].pop()  # the call failed: what was sent is there all the same
     assert _checked(_audit(tmp_path, changed, folder / "commitments/primes.json")).altered == 1
 
 
