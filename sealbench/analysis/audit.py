@@ -88,7 +88,6 @@ def _group(table: GroupTable, options: AuditOptions, keep_rows: bool) -> Group:
         test = item_test(
             measure, happened, usable, item, classes.item_class, labels, options.class1, options.alternative
         )
-    safe_cap, why = safe(table, cuts, classes) if labels else (None, classes.reason)
     return Group(
         model=table.model,
         task=table.task,
@@ -104,8 +103,7 @@ def _group(table: GroupTable, options: AuditOptions, keep_rows: bool) -> Group:
         class_scores={name: policies(table, cuts, rows[name]) for name in labels},
         curve=curve(table, cuts, classes, options.class1, options.alternative) if len(labels) > 1 else None,
         costs=costs_of(table, cuts, classes),
-        safe_cap=safe_cap,
-        safe_cap_reason=why,
+        safe_cap=safe(table, cuts, classes),
         warnings=(*cuts.remarks, *warnings_of(table, classes, options.classes.name)),
         rows=GroupRows(table, cuts, classes) if keep_rows else None,
     )

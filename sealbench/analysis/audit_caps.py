@@ -6,7 +6,7 @@ import numpy as np
 
 from sealbench.analysis.audit_classes import Classes
 from sealbench.analysis.audit_cuts import Cuts, Flags
-from sealbench.analysis.audit_result import CapPoint, Costs, Curve
+from sealbench.analysis.audit_result import CapPoint, Costs, Curve, SafeCap
 from sealbench.analysis.audit_table import GroupTable, Ints
 from sealbench.analysis.audit_tests import item_test
 from sealbench.stats.caps import max_over_caps
@@ -75,12 +75,12 @@ def _any_cap(tokens: Ints, usable: Flags, item: Ints, item_class: Ints, labels: 
     return max_over_caps(costs[0], costs[1]).p_value if all(costs) else None
 
 
-def safe(table: GroupTable, cuts: Cuts, classes: Classes) -> tuple[int | None, str]:
-    """(cap, reason): the smallest cap that spares 95% of each class's costs with 95% confidence."""
+def safe(table: GroupTable, cuts: Cuts, classes: Classes) -> SafeCap:
+    """The smallest cap that spares 95% of each class with 95% confidence, from one response an item."""
     tokens, item, item_class = table.tokens(), table.item(), classes.item_class
     usable = (tokens >= 0) & ~cuts.missing & ~cuts.other
     if not np.any(usable):
-        return None, "the log holds no token counts"
+        return SafeCap(None, {}, "the log holds no token counts")
     _, first = np.unique(np.where(usable, item, -1), return_index=True)
     chosen = first[usable[first]]
     costs = {}
@@ -91,9 +91,10 @@ def safe(table: GroupTable, cuts: Cuts, classes: Classes) -> tuple[int | None, s
         if len(rows):
             costs[name] = [(int(tokens[row]), int(not cuts.cut[row])) for row in rows]
     if not costs:
-        return None, "no classes"
+        return SafeCap(None, {}, classes.reason or "no class has a token count")
     found = safe_cap(costs)
-    return (None if found.cap is None else int(found.cap)), found.reason
+    by_class = {name: None if cap is None else int(cap) for name, cap in found.by_class.items()}
+    return SafeCap(None if found.cap is None else int(found.cap), by_class, found.reason)
 
 
 def costs_of(table: GroupTable, cuts: Cuts, classes: Classes) -> dict[str, Costs]:

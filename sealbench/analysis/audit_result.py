@@ -95,6 +95,18 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class SafeCap:
+    """The cap that spares 95% of a class's responses with 95% confidence; None where the data cannot tell.
+
+    cap : for all classes; by_class : for each that has token counts; reason : why there is none.
+    """
+
+    cap: int | None
+    by_class: Mapping[str, int | None]
+    reason: str
+
+
+@dataclass(frozen=True)
 class Costs:
     """Token counts of one class, sorted; where there are many, some of them, evenly spaced, out of `of`.
 
@@ -152,8 +164,7 @@ class Group:
     class_scores: Mapping[str, Policies]
     curve: Curve | None
     costs: Mapping[str, Costs]
-    safe_cap: int | None
-    safe_cap_reason: str
+    safe_cap: SafeCap
     warnings: tuple[str, ...]
     rows: GroupRows | None = field(default=None, repr=False, compare=False)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from sealbench.analysis.audit_result import Audit, CheckedBattery, Group, Policies
+from sealbench.analysis.audit_result import Audit, CheckedBattery, Group, Policies, SafeCap
 from sealbench.render.audit_figures import audit_figures
 from sealbench.render.document import DASH, Bullets, Document, Grid, Paragraph, Section, Struck, clean
 from sealbench.render.html import render_html_document
@@ -157,14 +157,18 @@ def _section(place: int, group: Group) -> Section:
         over = DASH if group.curve.p_any is None else group.curve.p_any.text()
         title = f"Counterfactual caps (tokens > cap; uncorrected; over all caps together p = {over})"
         blocks.append(Grid(title, ("cap", "would be cut", "exactly at it", "p by items"), caps))
-    advice = (
-        f"safe cap: {group.safe_cap} tokens spare 95% of each class's responses, with 95% confidence"
-        if group.safe_cap is not None
-        else f"safe cap: these data cannot tell ({group.safe_cap_reason})"
-    )
+    advice = _advice(group.safe_cap)
     notes = test.notes if test is not None else ()
     blocks.append(Bullets(tuple(clean(text) for text in (advice, *notes, *group.warnings))))
     return Section(f"group_{place + 1}", clean(f"{group.name}: {group.finding}"), tuple(blocks))
+
+
+def _advice(safe: SafeCap) -> str:
+    told = [f"{name} {cap}" for name, cap in safe.by_class.items() if cap is not None]
+    by_class = f"; by class: {', '.join(told)}" if told else ""
+    if safe.cap is None:
+        return f"safe cap: these data cannot tell ({safe.reason}){by_class}"
+    return f"safe cap: {safe.cap} tokens spare 95% of each class's responses, with 95% confidence{by_class}"
 
 
 def _cells(own: Policies) -> tuple[str, str, str, str]:

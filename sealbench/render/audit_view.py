@@ -64,8 +64,9 @@ def _group_view(group: Group) -> dict[str, Any]:
                 for point in curve.points
             ],
         },
-        "safe_cap": group.safe_cap,
-        "safe_cap_reason": group.safe_cap_reason,
+        "safe_cap": group.safe_cap.cap,
+        "safe_cap_by_class": dict(group.safe_cap.by_class),
+        "safe_cap_reason": group.safe_cap.reason,
         "warnings": [*(test.notes if test is not None else ()), *group.warnings],
     }
 

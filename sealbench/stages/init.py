@@ -28,6 +28,8 @@ network = "{network}"
 IGNORE_TEXT = """\
 # Secret keys, raw responses, attempts: never published before retirement.
 .seal/
+# Where Inspect AI writes its logs; those of a sealed battery hold its items.
+logs/
 """
 
 

@@ -73,6 +73,7 @@ def test_llmdrift(seal: Seal) -> None:
     caps = {point["cap"]: point for point in groups["gpt-4-0314"]["counterfactual"]["caps"]}
     assert caps[100]["above"] == {"prime": 496, "composite": 236}
     assert caps[100]["p"]["approx"] == pytest.approx(3.6e-93, rel=0.03)
+    assert groups["gpt-4-0314"]["safe_cap"] == max(groups["gpt-4-0314"]["safe_cap_by_class"].values())
     warnings = " ".join(groups["gpt-4-0314"]["warnings"])
     assert "class and run order are confounded: all prime items" in warnings
     assert '"odd means prime" scores 78.2%' in warnings
@@ -119,6 +120,19 @@ def test_fail_on_asymmetry_and_files(seal: Seal, tmp_path: Path) -> None:
     assert text.read_text().startswith("# Censoring by class")
     quiet = LOGS / "rg_qwq32b_hard_course_schedule.json"
     assert seal("audit", str(quiet), "--fail-on", "asymmetry").code == 0
+
+
+def test_the_safe_cap_of_each_class_and_where_it_cannot_be_told(seal: Seal, tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    short = [f"s{n},short,stop,{n + 1}\n" for n in range(59)]
+    long = [f"l{n},long,{'length' if n > 50 else 'stop'},{100 if n > 50 else n + 41}\n" for n in range(59)]
+    log.write_text("id,target,finish_reason,output_tokens\n" + "".join(short + long))
+    text = " ".join(seal("audit", str(log), "--cap", "100").out.split())
+    # With 59 costs the largest bounds 95% of them (1 - 0.95^59 > 0.95); of the long ones it was cut.
+    assert (
+        "safe cap: these data cannot tell (not reached with these data: long: 59 costs, 8 of them cut" in text
+    )
+    assert "by class: short 59" in text
 
 
 def test_no_class_is_said(seal: Seal) -> None:

@@ -79,6 +79,20 @@ def test_broken_logs(seal: Seal, tmp_path: Path, name: str, write: Callable[[Pat
     assert "Traceback" not in result.err
 
 
+def test_a_zip_by_a_method_that_nothing_here_knows_could_not_be_checked(seal: Seal, tmp_path: Path) -> None:
+    log = tmp_path / "odd.eval"
+    _zip(header_json="{}")(log)
+    data = log.read_bytes()
+    local, central = data.index(b"PK\x03\x04"), data.index(b"PK\x01\x02")
+    changed = bytearray(data)
+    changed[local + 8 : local + 10] = changed[central + 10 : central + 12] = (97).to_bytes(2, "little")
+    log.write_bytes(changed)
+    result = seal("audit", "odd.eval", cwd=tmp_path)
+    assert result.code == 4
+    assert "header.json is compressed by method 97" in result.err
+    assert "inspect log dump" in result.err
+
+
 def test_the_hint_for_half_a_line_gives_a_log_that_reads(seal: Seal, tmp_path: Path) -> None:
     (tmp_path / "samples_half.jsonl").write_bytes(SAMPLES[:-100])
     result = seal("audit", "samples_half.jsonl", cwd=tmp_path)
