@@ -5,6 +5,7 @@ Also the field's words for the codes of the file, and numbers as people read the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -37,6 +38,7 @@ FINDINGS = {
 }
 STATUSES = {"ok": "ok", "confounded": "CONFOUNDED", "not_testable": "not testable"}
 DASH = "–"
+BREAKS = re.compile(r"(?<=[/_-])(?=[A-Za-z])")  # where a long name may go on in the next line
 QUESTIONS = {"max_over_caps": "cut by any smaller cap"}  # where the question is not the measure
 
 

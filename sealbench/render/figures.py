@@ -101,9 +101,10 @@ def _strip_plot(
     costs = {(cost.endpoint, cost.cap): cost for cost in report.costs if cost.where == where}
     caps = report.scope.caps
     parts = svg.legend(labels, _LEFT, 20)
-    parts.append(svg.text(_RIGHT, 20, "open: cut, costs more   shaded: wipe-out caps", anchor="end"))
+    note = "open mark: cut, costs more · dashed: the cap · shaded: caps that delete a class whole"
+    parts.append(svg.text(_LEFT, 38, note))
     sentences: list[str] = []
-    y, thinned = 44.0, False
+    y, thinned = 62.0, False
     for panel in panels:
         axis = panel.axis(caps)
         parts.append(svg.text(8, y, panel.title, bold=True))
@@ -199,7 +200,10 @@ def _cut_curves(
         if (panel.endpoint, cap) in tests
     ]
     title = f"Instances cut, against the cap: {where['family']}, {where['wording']}"
-    lead = "Curves: what smaller caps would have cut. Marks: caps that were run, with exact 95% intervals. "
+    lead = (
+        "Curves: what smaller caps would have cut. Marks at the dashed lines: caps that were run, with exact "
+        "95% intervals. "
+    )
     return _curves(
         "censoring",
         where,
@@ -272,7 +276,10 @@ def _cost_curves(
         if (panel.endpoint, label) in fitted
     ]
     title = f"Kaplan–Meier cost curves at cap {largest}: {where['family']}, {where['wording']}"
-    lead = "Share of instances that cost more than so many tokens; an open mark ends a curve that was cut. "
+    lead = (
+        "Share of instances that cost more than so many tokens; an open mark ends a curve that was cut; "
+        "dashed lines are the caps that were run. "
+    )
     text = lead + " ".join(medians)
     return _curves("survival", where, panels, labels, report, curve, title, text, "instances that cost more")
 

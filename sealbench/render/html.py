@@ -6,13 +6,14 @@ keyboard and by screen reader.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 
 from sealbench.formats.report import Report
 from sealbench.formats.run import LogLine
 from sealbench.render.content import document
-from sealbench.render.document import Block, Bullets, Cell, Document, Grid, Paragraph, Section, Struck
+from sealbench.render.document import BREAKS, Block, Bullets, Cell, Document, Grid, Paragraph, Section, Struck
 from sealbench.render.figures import figures
 from sealbench.render.svg import Figure
 
@@ -31,7 +32,11 @@ a { color: var(--link) }
 .skip:focus { left: 1rem; background: var(--paper); padding: .5rem }
 .exploratory { color: var(--alarm) }
 nav ul { columns: 16rem; padding-left: 1.2rem }
-.wide { overflow-x: auto; margin: 1rem 0 }
+.wide { overflow-x: auto; margin: 1rem 0; background:
+  linear-gradient(to right, var(--paper) 40%, transparent) left / 3rem 100% no-repeat local,
+  linear-gradient(to left, var(--paper) 40%, transparent) right / 3rem 100% no-repeat local,
+  linear-gradient(to right, var(--rule), transparent) left / .7rem 100% no-repeat scroll,
+  linear-gradient(to left, var(--rule), transparent) right / .7rem 100% no-repeat scroll }
 .wide:focus-visible { outline: 2px solid var(--link) }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-numeric: tabular-nums }
 caption { text-align: left; font-weight: 600; padding: .25rem 0 }
@@ -40,19 +45,20 @@ th, td { padding: .25rem .6rem; text-align: left; vertical-align: top;
 thead th { background: var(--soft) }
 tbody th { font-weight: 400 }
 .right { text-align: right }
+.whole { white-space: nowrap }
 figure { margin: 1.5rem 0 }
-figure svg { display: block; width: 100%; min-width: 34rem; height: auto }
+figure svg { display: block; width: 100%; min-width: 40rem; height: auto }
 figcaption { font-size: .9rem }
-@media (max-width: 40rem) { th, td { padding: .2rem .35rem } table { font-size: .8rem }
-  figure svg { min-width: 28rem } }
+@media (max-width: 40rem) { th, td { padding: .2rem .35rem } table { font-size: .8rem } }
 @media print { :root { --ink: #000; --paper: #fff; --rule: #999; --soft: #eee; --link: #000; --alarm: #000 }
   body { max-width: none; font-size: 10pt }
   nav, .skip { display: none }
-  .wide { overflow: visible }
+  .wide { overflow: visible; background: none }
   figure, tr { break-inside: avoid }
   h2 { break-after: avoid }
   figure svg { min-width: 0 } }
 """
+_SCIENTIFIC = re.compile(r"(= )?\d[\d.]*e-\d+")  # a browser would end the line after the sign
 # Even a name that slipped through escaping could load and run nothing.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -149,4 +155,7 @@ def _side(grid: Grid, column: int) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    return f"<s>{escape(cell.text)}</s>" if isinstance(cell, Struck) else escape(cell)
+    if isinstance(cell, Struck):
+        return f"<s>{escape(cell.text)}</s>"
+    broken = "<wbr>".join(escape(part) for part in BREAKS.split(cell))  # inside names, which can be long
+    return _SCIENTIFIC.sub(r'<span class="whole">\g<0></span>', broken)

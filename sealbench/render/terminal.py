@@ -9,13 +9,12 @@ from collections.abc import Sequence
 
 from sealbench.formats.report import Report
 from sealbench.render.content import document
-from sealbench.render.document import Block, Bullets, Cell, Document, Grid, Paragraph, Struck
+from sealbench.render.document import BREAKS, Block, Bullets, Cell, Document, Grid, Paragraph, Struck
 
 _GAP = 2
 _LEAST = 6  # characters a column keeps when a table is squeezed
 _CODES = {"bold": "1", "red": "31", "yellow": "33", "strike": "9"}
 _TIED = re.compile(r"(=|≥|>) ")
-_INSIDE = re.compile(r"(?<=[/_-])(?=[A-Za-z])")
 # Whole cells that a reader must find at a glance.
 _COLOURS = {"FALSIFIED": "red", "CONFOUNDED": "red", "asymmetric": "yellow", "void": "yellow"}
 
@@ -123,7 +122,7 @@ def _wrap(text: str, width: int) -> list[str]:
         if _width(joined) <= width:
             lines[-1:] = [joined]
             continue
-        pieces = [word] if _width(word) <= width else _INSIDE.split(word)
+        pieces = [word] if _width(word) <= width else BREAKS.split(word)
         lines.append("")
         for piece in pieces:
             if _width(lines[-1] + piece) <= width:
@@ -148,7 +147,7 @@ def _fit(rows: Sequence[Sequence[str]], total: int) -> list[int]:
     columns = list(zip(*rows, strict=True))
     widths = [max(_width(cell) for cell in column) or 1 for column in columns]
     pieces = [
-        [part for cell in column for word in _words(cell) for part in _INSIDE.split(word)]
+        [part for cell in column for word in _words(cell) for part in BREAKS.split(word)]
         for column in columns
     ]
     words = [max((_width(word) for cell in column for word in _words(cell)), default=1) for column in columns]

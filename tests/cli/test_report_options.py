@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import re
+import struct
 import sys
+import zlib
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +16,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from sealbench.render.svg import COLOURS
 from tests.conftest import Seal
 
 RUNS = ("primes-plan-1", "pairs-plan-1")
@@ -92,6 +96,54 @@ def test_png_with_its_extra(seal: Seal, demo_copy: Path, monkeypatch: pytest.Mon
     assert kinds == [".png"] * 3 + [".svg"] * 3
     assert all(b"currentColor" not in options["bytestring"] for options in seen)
     assert all(options["background_color"] == "#ffffff" for options in seen)
+
+
+@pytest.mark.integration
+def test_png_by_the_real_converter(seal: Seal, demo_copy: Path) -> None:
+    """Whole pictures of the drawn width: opaque, with ink, paper and both classes' colours."""
+    pytest.importorskip("cairosvg")
+    done = seal("report", RUNS[0], "--figures", "drawn", "--figure-format", "png", cwd=demo_copy)
+    assert done.code == 0, done.err
+    files = sorted((demo_copy / "drawn").iterdir())
+    assert [file.suffix for file in files] == [".png"] * 3
+    width, height, pixels = read_png(files[1].read_bytes())  # the costs; reading one takes long enough
+    assert (width, height > 500) == (1440, True)
+    found = Counter(zip(pixels[0::3], pixels[1::3], pixels[2::3], strict=True))
+    assert found.most_common(1)[0][0] == (255, 255, 255)
+    for colour in ("1a1a1a", COLOURS[0][1:], COLOURS[1][1:]):
+        assert found[tuple(bytes.fromhex(colour))] > 50, colour
+
+
+def read_png(data: bytes) -> tuple[int, int, bytes]:
+    """Width, height and RGB bytes of an 8-bit PNG without transparency (W3C PNG specification)."""
+    chunks, place = [], 8
+    while place < len(data):
+        size = int.from_bytes(data[place : place + 4], "big")
+        chunks.append((data[place + 4 : place + 8], data[place + 8 : place + 8 + size]))
+        place += 12 + size
+    width, height, depth, kind = struct.unpack(">IIBB", chunks[0][1][:10])
+    assert (data[:8], depth, kind) == (b"\x89PNG\r\n\x1a\n", 8, 2)
+    raw = zlib.decompress(b"".join(body for name, body in chunks if name == b"IDAT"))
+    above, out, stride = bytearray(3 * width), bytearray(), 3 * width
+    for row in range(height):
+        start = row * (stride + 1)
+        above = _unfiltered(raw[start], raw[start + 1 : start + 1 + stride], above)
+        out += above
+    return width, height, bytes(out)
+
+
+def _unfiltered(method: int, line: bytes, above: bytearray) -> bytearray:
+    if method == 0:
+        return bytearray(line)
+    if method == 2:
+        return bytearray((a + b) & 255 for a, b in zip(line, above, strict=True))
+    out = bytearray(len(line))
+    for index, value in enumerate(line):
+        left, corner = (out[index - 3], above[index - 3]) if index >= 3 else (0, 0)
+        up = above[index]
+        nearest = min((left, up, corner), key=lambda near: abs(left + up - corner - near))
+        out[index] = (value + {1: left, 3: (left + up) // 2, 4: nearest}[method]) & 255
+    return out
 
 
 def test_verbosity_and_cascade(seal: Seal, demo_copy: Path) -> None:

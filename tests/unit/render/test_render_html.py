@@ -12,7 +12,7 @@ from sealbench.render.figures import figures
 from sealbench.render.html import render_html
 from sealbench.render.svg import LogAxis
 
-_VOID = {"meta", "link", "br", "hr", "img", "input"}
+_VOID = {"meta", "link", "br", "hr", "img", "input", "wbr"}
 _SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -56,7 +56,7 @@ def page(demo):
 
 # All a page is made of. What is not here cannot load or run anything, whatever browsers learn to do.
 _TAGS = """html head meta title style body a header h1 h2 nav main section p strong s ul li div table caption
-thead tbody tr th td figure figcaption svg desc line text rect circle polygon polyline"""
+thead tbody tr th td figure figcaption svg desc line text rect circle polygon polyline wbr span"""
 _ATTRIBUTES = """lang charset name content http-equiv class id href scope tabindex role aria-label
 aria-labelledby xmlns viewbox font-family font-size font-weight text-anchor fill fill-opacity stroke
 stroke-width stroke-opacity stroke-dasharray points x y x1 y1 x2 y2 cx cy r width height"""
