@@ -6,14 +6,14 @@ instance), the strata and the reasons for not testing are decided in one place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from sealbench.analysis.censoring import class_counts
 from sealbench.analysis.quantities import exact_or_none, interval_record, p_number
+from sealbench.analysis.question import Question
 from sealbench.analysis.rows import (
-    CUTTING_MEASURES,
     TOKEN_MEASURES,
     InstanceScores,
     Selection,
@@ -22,6 +22,7 @@ from sealbench.analysis.rows import (
     instance_scores,
     is_reference,
 )
+from sealbench.analysis.testability import Strata, remarks, why_degenerate, why_not
 from sealbench.formats.report import Comparison
 from sealbench.stats.caps import max_over_caps
 from sealbench.stats.contingency import censoring_difference, stratified_exact
@@ -31,47 +32,9 @@ from sealbench.stats.planning import smallest_p
 from sealbench.stats.pvalue import PValue
 from sealbench.stats.results import DEGENERATE, Interval, TestResult
 
-Strata = Sequence[tuple[Sequence[InstanceScores], Sequence[InstanceScores]]]
 _OPPOSITE = {"greater": "less", "less": "greater"}
 _LEVEL = Fraction(19, 20)
 _MOST_INVERTED = 64  # instances; an inversion takes two dozen tests
-_NOTHING = {
-    "censored": "nothing was cut",
-    "lost": "nothing was lost",
-    "first_attempt_lost": "no first attempt was lost",
-    "accuracy": "every score is the same",
-    "error": "no call ended in an error",
-}
-_EVERYTHING = {
-    "censored": "everything was cut",
-    "lost": "everything was lost",
-    "first_attempt_lost": "every first attempt was lost",
-    "error": "every call ended in an error",
-}
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is asked of the data: which measure, where, of which classes, in which direction.
-
-    `kind` "max_over_caps" asks once for all caps below this one whether the classes are cut differently.
-    """
-
-    measure: str
-    where: Mapping[str, str]
-    endpoint: str
-    cap: int
-    class1: str
-    class0: str
-    alternative: str
-    kind: str = "difference"
-
-    @property
-    def name(self) -> str:
-        """The name of the question in the report."""
-        if self.kind != "difference":
-            return self.kind
-        return "mean_difference" if self.measure in TOKEN_MEASURES else "censoring_difference"
 
 
 @dataclass(frozen=True)
@@ -109,11 +72,11 @@ def compare(table: Table, question: Question, *, time_limit: int) -> Tested:
     classes = (question.class1, question.class0)
     scores = [s for s in _scores(selection, question) if s.class_label in classes]
     strata = by_stratum(scores, *classes)
-    blocked = _why_not(table, selection, strata, question)
+    blocked = why_not(table, selection, strata, question)
     result, opposite, smallest, overstated, reason = None, None, None, None, ""
     if not blocked:
         result = _test(table, strata, question, question.alternative, time_limit, with_interval=True)
-        reason = _degenerate(scores, question.measure) or (
+        reason = why_degenerate(scores, question.measure) or (
             result.reason if result.status == DEGENERATE else ""
         )
         sizes = [(len(first), len(second)) for first, second in strata]
@@ -239,61 +202,8 @@ def _record(
             "reason": "",
             "verdict": None,
             "finding": None,
-            "notes": _notes(selection, question.measure),
+            "notes": remarks(selection, question.measure),
         }
-    )
-
-
-def _why_not(table: Table, selection: Selection, strata: Strata, question: Question) -> str:
-    """Why nothing can be tested here, in one clause; empty where something can."""
-    if not selection.lines:
-        return "no response matches: the test applies nowhere in this run"
-    classes = (question.class1, question.class0)
-    for label in classes:
-        if label not in selection.instances:
-            return f"there is no instance of class {label}"
-    about_cutting = question.measure in CUTTING_MEASURES or question.kind == "max_over_caps"
-    if about_cutting and question.endpoint in table.unbinding_endpoints():
-        return "the cap does not bind: a response ran past it"
-    for label, index in zip(classes, (0, 1), strict=True):
-        if not any(pair[index] for pair in strata):
-            return (
-                f"no response of class {label} can be used: {_unusable(selection, question.measure, label)}"
-            )
-    if not any(first and second for first, second in strata):
-        return "no stratum holds instances of both classes with equally many usable responses"
-    if question.kind == "max_over_caps" and sum(bool(first and second) for first, second in strata) > 1:
-        return "several strata hold both classes; the exact distribution over all caps is known for one"
-    return ""
-
-
-def _unusable(selection: Selection, measure: str, label: str) -> str:
-    lines = selection.of_class(label)
-    if not lines:
-        return "none was asked"
-    if all(line.missing for line in lines):
-        return "all are missing"
-    if measure in TOKEN_MEASURES:
-        return "no usage was reported"
-    if measure == "accuracy":
-        return "none is graded"
-    return "no ending is known"
-
-
-def _degenerate(scores: Sequence[InstanceScores], measure: str) -> str:
-    """Why p is 1 by definition: every instance has the same score."""
-    means = {score.mean for score in scores}
-    if len(means) != 1:
-        return ""
-    if measure in TOKEN_MEASURES:
-        return "every instance costs the same"
-    value = means.pop()
-    if value == 0:
-        return _NOTHING[measure]
-    return (
-        _EVERYTHING.get(measure, "every score is the same")
-        if value == 1
-        else "every instance has the same share"
     )
 
 
@@ -311,21 +221,3 @@ def _as_responses(scores: Sequence[InstanceScores], question: Question) -> PValu
         row[0] += sum(score.values)
         row[1] += len(score.values)
     return stratified_exact([tables[key] for key in sorted(tables)], alternative=question.alternative).p_value
-
-
-def _notes(selection: Selection, measure: str) -> tuple[str, ...]:
-    notes = []
-    unknown = sum(line.end == "unknown" for line in selection.lines)
-    if unknown and measure in CUTTING_MEASURES:
-        notes.append(
-            f"{unknown} responses ended in a way the host did not name; they are not counted as uncut"
-        )
-    missing = sum(line.missing for line in selection.lines)
-    if missing and measure != "error":
-        notes.append(f"{missing} responses are missing, neither cut nor uncut")
-    at_cap = sum(line.at_cap for line in selection.lines)
-    if at_cap and measure in CUTTING_MEASURES:
-        notes.append(f"{at_cap} responses are reported finished exactly at the cap")
-    if measure == "accuracy" and any(line.lost for line in selection.lines):
-        notes.append("lost answers count as wrong here; see the score table for the other policies")
-    return tuple(notes)

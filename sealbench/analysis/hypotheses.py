@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sealbench.analysis.comparison import Question, Tested, compare
+from sealbench.analysis.comparison import Tested, compare
 from sealbench.analysis.quantities import p_number
+from sealbench.analysis.question import Question
 from sealbench.analysis.rows import Table, is_reference
 from sealbench.formats.preregistration import Hypothesis, Preregistration, VoidCondition
 from sealbench.formats.report import Comparison, HypothesisVerdict, Verdict, VoidStatus

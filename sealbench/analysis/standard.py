@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
-from sealbench.analysis.comparison import Question, Tested, compare
+from sealbench.analysis.comparison import Tested, compare
 from sealbench.analysis.cost import cost_by_class
 from sealbench.analysis.hypotheses import adjusted_p
 from sealbench.analysis.quantities import p_number
+from sealbench.analysis.question import Question
 from sealbench.analysis.rows import Table, is_reference
 from sealbench.analysis.scores import score_rows
 from sealbench.formats.preregistration import Preregistration

@@ -12,6 +12,9 @@ from sealbench.analysis import evaluate
 from sealbench.errors import CheckFailed, UsageError
 from sealbench.formats.base import FileHash
 from sealbench.formats.report import Anchor, Comparison, ExactNumber, Report, report_view
+from sealbench.render.html import render_html
+from sealbench.render.markdown import render_markdown
+from sealbench.render.terminal import render_terminal
 
 ONE_FAMILY = {"primality": ("prime", "composite")}
 
@@ -270,7 +273,13 @@ def _one_class(fields):
     return fields if fields["class_label"] in ("prime", "no") else None
 
 
+def _no_class(fields):
+    """Own items without a class get one label for all."""
+    return fields | {"class_label": "none"}
+
+
 CASES = {
+    "no class": (_no_class, "only the class none"),
     "no usage": (_no_usage, "No response reports its usage"),
     "one class": (_one_class, "only the class"),
     "only errors": (failed, "Every call ended in an error"),
@@ -290,6 +299,8 @@ def test_a_run_without_the_data_a_test_needs_still_has_a_report_that_says_so(nam
     assert Report.from_bytes(report.to_bytes()) == report
     if name != "only cut":
         assert report.verdicts[1].verdict == "not_testable"
+    for text in (render_terminal(report), render_markdown(report), render_html(report, lines)):
+        assert sentence in " ".join(text.split())
 
 
 def test_three_classes_are_compared_in_pairs():

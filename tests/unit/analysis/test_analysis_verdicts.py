@@ -69,7 +69,8 @@ CASES = {
         reason="above alpha",
     ),
     "not testable: all missing": Case([H1], ["not_testable"], change=failed, reason="all are missing"),
-    "void": Case([H1], ["void"], (VOID,), options=SUBSET_EASY, reason="too easy"),
+    "void before supported": Case([H1], ["void"], (VOID,), options=SUBSET_EASY, reason="too easy"),
+    "void before not supported": Case([H1], ["void"], (VOID,), options=NOTHING_CUT, reason="too easy"),
     "void before not testable": Case(
         [hypothesis("H1", class1="odd")], ["void"], (VOID,), options=SUBSET_EASY, reason="too easy"
     ),
@@ -86,6 +87,18 @@ CASES = {
     "a void condition that does not hold": Case([H1], ["supported"], (VOID,)),
     "not testable before falsified": Case(
         [hypothesis("H1", class1="odd"), RIVAL], ["not_testable", "supported"], reason="class odd"
+    ),
+    "not testable before not supported": Case(
+        [hypothesis("H1", alpha="0.00007")], ["not_testable"], options=NOTHING_CUT, reason="above alpha"
+    ),
+    "not testable before falsified by the opposite": Case(
+        [hypothesis("H1", alpha="0.00007", direction="less")], ["not_testable"], reason="above alpha"
+    ),
+    "falsified before not supported": Case(
+        [H1, RIVAL],
+        ["falsified", "supported"],
+        options={"cost": lambda f, label, e, n, r: (200 if label in ("prime", "no") else 60) + n},
+        reason="R, which would refute it",
     ),
     "falsified before supported": Case([H1, COST, RIVAL], ["falsified", "supported", "supported"]),
     "two that refute each other are both falsified": Case(
