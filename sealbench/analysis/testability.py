@@ -77,7 +77,7 @@ def why_degenerate(scores: Sequence[InstanceScores], measure: str) -> str:
 
 
 def remarks(selection: Selection, measure: str) -> tuple[str, ...]:
-    """What a reader must know about the responses behind a test: missing ones, unnamed endings, at the cap."""
+    """What to know about the responses behind a test: missing ones, unnamed endings, ends at the cap."""
     notes = []
     unknown = sum(line.end == "unknown" for line in selection.lines)
     if unknown and measure in CUTTING_MEASURES:
