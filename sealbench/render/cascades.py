@@ -57,7 +57,7 @@ def routing_section(run: str, found: Routing) -> Section:
         f"cut, missing or empty ({found.verbose} of {len(found.shared.calls)} calls), with probability p_c "
         f"where it is not; its answer is then taken. Means over {DRAWS} seeded draws; worst and best: share "
         f"right of one draw. Cost: {unit}. Random routing of equal cost asks one endpoint only, its exact "
-        "expectation; a dash means that it cannot cost as much. F1 as above."
+        "expectation; a dash: no one mixture of the two has this cost. F1 as above."
     )
     header = ("p_v", "p_c", "second", "right", "worst", "best", "F1", "cost", "random", "its F1")
     grid = Grid(f"Routing, run {clean(run)}", header, columns(rows), frozenset(range(2, 10)))
