@@ -1,6 +1,7 @@
 """A workspace on disk: where every file lives, whole writes, append-only files, one writer at a time.
 
     sealbench.toml   batteries/  commitments/  preregistrations/  runs/      public
+    archives/        retired batteries as tar files, made from batteries/    git-ignored
     .seal/           author.key  keys/  runs/  lock                          private, git-ignored
 
 Public files are written whole or not at all. What is committed is never overwritten.
@@ -11,9 +12,10 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -110,6 +112,10 @@ class Workspace:
         """The folder in which a retired battery is published."""
         return self.root / "batteries" / name
 
+    def archive(self, name: str) -> Path:
+        """The retired battery as one tar file, for a release; not under version control."""
+        return self.root / "archives" / f"{name}.tar"
+
     def plan(self, name: str) -> Path:
         """A frozen plan."""
         return self.root / "preregistrations" / f"{name}.json"
@@ -135,7 +141,8 @@ class Workspace:
                     raise CheckFailed(
                         f"{self.relative(path)} is a link; public folders hold plain files only"
                     )
-                if path.is_file() and not path.name.startswith("."):
+                hidden = any(part.startswith(".") for part in path.relative_to(self.root).parts)
+                if path.is_file() and not hidden:
                     found.append(path)
         return sorted(found, key=self.relative)
 
@@ -193,6 +200,27 @@ def replace(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     """Write a file whole, in place of what was there; a reader sees the old or the new bytes."""
     _temporary(path, data, mode).replace(path)
     _sync_folder(path.parent)
+
+
+def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write a folder with all its files, whole or not at all, in place of what was there.
+
+    Only for a folder that nothing is bound to yet: what stood in it is removed. `files` are bytes by
+    path relative to the folder.
+    """
+    # Hidden, so that what a dying process leaves is no public file; one writer at a time holds the lock.
+    draft = folder.with_name(f".tmp-{folder.name}")
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        for path, data in files.items():
+            replace(draft / path, data)
+        if folder.exists():
+            shutil.rmtree(folder)
+        draft.rename(folder)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    _sync_folder(folder.parent)
 
 
 def set_aside(path: Path) -> None:

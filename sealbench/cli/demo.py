@@ -148,6 +148,9 @@ def _retire(say: Say, workspace: Workspace, settings: Settings, calendar: Calend
     from sealbench.stages.retire import retire
     from sealbench.stages.stamp import stamp
 
+    # A bundle holds the proofs as they are when it is made.
+    stamp(workspace, settings)
+    _confirm(say, workspace, settings, calendar)
     for name, _, _ in BATTERIES:
         retire(workspace, name)
     say("7. Retired both: keys, items, certificates and raw responses are in batteries/, for anyone.")

@@ -81,6 +81,10 @@ class AuthorKey:
             serialization.NoEncryption(),
         )
 
+    def secret_bytes(self) -> bytes:
+        """The secret seed (32 bytes), for looking whether a file holds it; never to be written."""
+        return self._private.private_bytes_raw()
+
     def sign(self, message: bytes) -> bytes:
         """An armoured SSHSIG over exactly these bytes, as `ssh-keygen -Y sign -n sealbench` makes it."""
         signature = self._private.sign(_signed_data(message))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from sealbench.crypto.digest import sha256_hex
 from sealbench.errors import FormatError
@@ -175,3 +175,22 @@ class RawResponse(Record):
     response_id: Str | None
     body: Str | None
     text: Str | None
+
+
+class PublishedResponse(RawResponse):
+    """A raw response in a retired battery; `withheld` says that it is left out, all else being null then."""
+
+    withheld: Literal[True] | None = None
+
+    def to_value(self) -> dict[str, Any]:
+        """`withheld` is written only where it is true."""
+        value = super().to_value()
+        if self.withheld is None:
+            del value["withheld"]
+        return value
+
+    @model_validator(mode="after")
+    def _consistent(self) -> PublishedResponse:
+        if self.withheld and (self.response_id, self.body, self.text) != (None, None, None):
+            raise ValueError("a withheld response holds nothing")
+        return self

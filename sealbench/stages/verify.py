@@ -13,6 +13,7 @@ from sealbench.errors import FormatError, UsageError
 from sealbench.formats.allowed_signers import NamedKey, read_signers
 from sealbench.formats.registry import Checkpoint
 from sealbench.timestamps.header_store import HeaderStore
+from sealbench.verification.bundle import is_bundle, read_bundle
 from sealbench.verification.policy import DEFAULT_GRADE, Policy, Requirement
 from sealbench.verification.requirements import AtLeastRevealed, ExpectedHash, TrustedKeys
 from sealbench.verification.scope import Part
@@ -71,7 +72,7 @@ def knowing_archive(policy: Policy, named: str, sha256: str) -> Policy:
 def verify_workspace(
     root: Path, *, network: str = "mainnet", policy: Policy | None = None, parts: Sequence[Part] = ()
 ) -> Verification:
-    """All twelve steps over the public folders of a workspace; reads files, writes nothing.
+    """All twelve steps over a workspace or a retired battery's bundle; reads files, writes nothing.
 
     Parameters
     ----------
@@ -81,12 +82,14 @@ def verify_workspace(
     ------
     UsageError : no registry there, so there is nothing to verify; or no such part.
     """
+    chosen = policy or replace(make_policy(), network=network)
+    if is_bundle(root):
+        return Verifier(chosen).verify(read_bundle(root), parts)
     if not (root / store.REGISTRY).is_file():
         raise UsageError(
             f"{root} is no workspace: it has no {store.REGISTRY}",
             hint="seal verify FOLDER, or FILE with FILE.ots",
         )
-    chosen = policy or replace(make_policy(), network=network)
     return Verifier(chosen).verify(PublicTree.from_folder(root), parts)
 
 

@@ -40,6 +40,8 @@ def check_ciphertext(evidence: Evidence) -> Results:
         digest = evidence.digest(path)
         if commitment.sealed.path != path:
             yield fail(CIPHERTEXT, path, f"the commitment of {name} names {commitment.sealed.path} instead")
+        elif evidence.is_elsewhere(path):
+            yield not_due(CIPHERTEXT, path, f"is not part of this bundle: {name} is another battery")
         elif digest is None:
             yield fail(CIPHERTEXT, path, "is missing: without it K opens nothing")
         elif digest != commitment.sealed.sha256:
@@ -63,6 +65,8 @@ def check_regeneration(evidence: Evidence) -> Results:
 
 def _unpublished(evidence: Evidence, name: str, path: str) -> StepResult:
     """K is not here: not due, unless a plan's deadline has passed."""
+    if evidence.tree.bundle not in (None, name):
+        return not_due(REGENERATE, path, "another battery than this bundle's: its K is not asked for here")
     deadlines = [plan.reveal.deadline for plan in evidence.plans.values() if plan.battery == name]
     now = evidence.policy.at
     if now is not None and deadlines and parse_instant(min(deadlines)) < now:

@@ -11,6 +11,7 @@ from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.registry import Registry
 from sealbench.formats.report import Report
 from sealbench.formats.run import Run
+from sealbench.publishing.bundle_archive import archive_sha256
 from sealbench.publishing.sealing import parent_of
 from sealbench.publishing.superseding import void_verdicts
 from sealbench.verification.evidence import Evidence
@@ -26,6 +27,7 @@ def binding_problems(evidence: Evidence, registry: Registry) -> Iterator[Problem
     yield from _reveal_problems(evidence)
     yield from _plan_problems(evidence)
     yield from _run_problems(evidence)
+    yield from _archive_problems(evidence)
 
 
 def _identity_problems(evidence: Evidence, registry: Registry) -> Iterator[Problem]:
@@ -217,6 +219,20 @@ def _run_problems(evidence: Evidence) -> Iterator[Problem]:
         ):
             if reason:
                 yield path, reason
+
+
+def _archive_problems(evidence: Evidence) -> Iterator[Problem]:
+    """The archive that a retire event names is the one that the retired battery's folder gives."""
+    if evidence.tree.bundle is not None:
+        return
+    for name, line in evidence.subjects("retire").items():
+        said = line.detail.get("archive_sha256")
+        folder = f"batteries/{name}/"
+        files = {
+            path.removeprefix(folder): data for path, data in evidence.tree.items() if path.startswith(folder)
+        }
+        if said is not None and archive_sha256(name, files) != said:
+            yield folder.rstrip("/"), f"does not give the archive that registry line {line.seq + 1} names"
 
 
 def _shape_problem(run: Run, plan: Preregistration | None) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sealbench.crypto import merkle
 from sealbench.errors import CertificateFailed, SealError, UsageError
-from sealbench.formats.battery import Battery, BatteryKey, Commitment, item_bytes
-from sealbench.publishing.sealing import leaf_hashes, select_indices
+from sealbench.formats.battery import Battery, BatteryKey, Commitment, SealedBattery, item_bytes
+from sealbench.publishing.sealing import leaf_hashes, select_indices, unseal_battery
 from sealbench.verification.evidence import Evidence, parse_again
 from sealbench.verification.memo import Memo
 from sealbench.verification.steps import StepResult, fail, not_checked, ok
@@ -18,14 +18,15 @@ def check_derived(
 ) -> StepResult:
     """The published parent, the rule in the parameters and K give exactly this battery and its root."""
     memo = evidence.memo
-    files = (f"commitments/{commitment.name}.json", f"batteries/{parent}/battery.json")
-    commitment_bytes, parent_bytes = (evidence.tree.get(file) for file in files)
+    commitment_bytes = evidence.tree.get(f"commitments/{commitment.name}.json")
     key_bytes = evidence.tree.get(f"batteries/{commitment.name}/key.json")
-    if parent_bytes is None or evidence.document(Battery, files[1]) is None:
-        return not_checked(STEP, path, f"{files[1]} is missing or unreadable, and its items are from there")
     if commitment_bytes is None or key_bytes is None:
         return not_checked(STEP, path, "commitment or K is missing")
     try:
+        parent_bytes = _parent_battery(evidence, parent, key_bytes)
+        if parent_bytes is None:
+            told = f"the items of {parent} are missing or unreadable, and its items are among them"
+            return not_checked(STEP, path, told)
         memo.call(check_selection, memo, parent, commitment_bytes, key_bytes, parent_bytes, battery_bytes)
         gap = memo.call(check_baselines, memo, commitment_bytes, battery_bytes)
     except SealError as error:
@@ -34,6 +35,28 @@ def check_derived(
         return not_checked(STEP, path, f"its items are {parent}'s and give the root, but {gap}")
     told = f"the first instances of each class and kind of {parent}, as its parameters say, and give the root"
     return ok(STEP, path, f"its {commitment.items} items are {told}")
+
+
+def _parent_battery(evidence: Evidence, parent: str, key_bytes: bytes) -> bytes | None:
+    """The parent's battery: the published one, or in a bundle the one that K finds in its envelope."""
+    published = f"batteries/{parent}/battery.json"
+    if evidence.tree.bundle is None:
+        return None if evidence.document(Battery, published) is None else evidence.tree.get(published)
+    files = (f"commitments/{parent}.json", f"batteries/{parent}.sealed.json")
+    commitment_bytes, sealed_bytes = (evidence.tree.get(file) for file in files)
+    known = parent in evidence.commitments and evidence.document(SealedBattery, files[1]) is not None
+    if commitment_bytes is None or sealed_bytes is None or not known:
+        return None
+    return evidence.memo.call(open_parent, commitment_bytes, key_bytes, sealed_bytes)
+
+
+def open_parent(commitment_bytes: bytes, key_bytes: bytes, sealed_bytes: bytes) -> bytes:
+    """The battery in an envelope, whose items give the committed root; CheckFailed if they do not."""
+    commitment = Commitment.from_bytes(commitment_bytes)
+    secret = BatteryKey.from_bytes(key_bytes).secret_bytes()
+    sealed = SealedBattery.from_bytes(sealed_bytes)
+    opened = unseal_battery(secret, sealed, commitment)
+    return Battery(name=commitment.name, items=opened.items).to_bytes()
 
 
 def check_selection(

@@ -18,10 +18,13 @@ from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.registry import Checkpoint, Registry, RegistryLine
 from sealbench.formats.reveal import Reveal, Subset
 from sealbench.formats.run import Run
+from sealbench.publishing.bundle_record import BundleScope
+from sealbench.publishing.sealing import parent_of
 from sealbench.store import HEADERS, REGISTRY
 from sealbench.timestamps.check import ProofReport, check_file
 from sealbench.timestamps.header_store import HeaderStore
 from sealbench.timestamps.networks import NETWORKS
+from sealbench.timestamps.proof import read_proof, serialize
 from sealbench.verification.keys import KeyRing
 from sealbench.verification.memo import Memo
 from sealbench.verification.policy import Policy
@@ -44,6 +47,19 @@ class Evidence:
         """SHA-256 (hex) of a file's bytes, None if it is missing."""
         data = self.tree.get(path)
         return None if data is None else self.memo.call(sha256_hex, data)
+
+    @cached_property
+    def scope(self) -> BundleScope | None:
+        """What belongs to the battery whose bundle this is; None for a workspace, which holds everything."""
+        name = self.tree.bundle
+        if name is None or self.registry is None:
+            return None
+        commitment = self.commitments.get(name)
+        return BundleScope.of(self.registry, name, None if commitment is None else parent_of(commitment))
+
+    def is_elsewhere(self, path: str) -> bool:
+        """Whether a missing file is another battery's, which this bundle need not hold."""
+        return path not in self.tree and self.scope is not None and not self.scope.owns(path)
 
     def require(self, path: str) -> bytes:
         """A file's bytes; FormatError if it is missing."""
@@ -209,6 +225,13 @@ class Evidence:
                 found.setdefault(line.subject, line)
         return found
 
+    def run_events(self, *events: str) -> dict[str, RegistryLine]:
+        """As `subjects`, for the runs that this tree is answerable for: in a bundle the battery's own."""
+        found = self.subjects(*events)
+        if self.scope is None:
+            return found
+        return {name: line for name, line in found.items() if name in self.scope.runs}
+
     @cached_property
     def headers(self) -> HeaderStore:
         """The verifier's own headers with those the workspace carries, if these may be used."""
@@ -269,3 +292,13 @@ def merge_headers(data: bytes, own: HeaderStore) -> HeaderStore:
 def check_own_file(data: bytes, proof: bytes, headers: HeaderStore, network: str) -> ProofReport:
     """Steps 3 and 4 for one file that this program made."""
     return check_file(data, proof, headers, NETWORKS[network], own=True)
+
+
+def check_proof_encoding(data: bytes, path: str) -> None:
+    """A proof must parse and be its own re-encoding; FormatError otherwise."""
+    try:
+        same = serialize(read_proof(data)) == data
+    except FormatError as error:
+        raise FormatError(f"{path}: {error.message}") from error
+    if not same:
+        raise FormatError(f"{path}: differs from its own re-encoding")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from sealbench.errors import FormatError, SealError
@@ -10,8 +9,8 @@ from sealbench.formats.base import Record
 from sealbench.formats.registry import PublicFiles
 from sealbench.store import FILES, REGISTRY
 from sealbench.timestamps.header_store import HeaderStore
-from sealbench.timestamps.proof import read_proof, serialize
-from sealbench.verification.evidence import Evidence, parse_document
+from sealbench.verification.evidence import Evidence, check_proof_encoding, parse_document
+from sealbench.verification.retired import bundle_problems, elsewhere, retired_problems, verifier_copies
 from sealbench.verification.roles import SIGNED, Kind, role_of, run_of
 from sealbench.verification.steps import Results, fail, ok
 
@@ -23,12 +22,18 @@ _NAMED: frozenset[Kind] = frozenset({"commitment", "draft", "sealed", "battery",
 
 def check_files(evidence: Evidence) -> Results:
     """Yield every file that does not parse, is missing, changed, or not listed; else one OK."""
-    problems = [*_unparsable(evidence), *_unlisted(evidence)]
+    bundle = evidence.tree.bundle
+    listed = _unlisted(evidence) if bundle is None else bundle_problems(evidence, bundle)
+    problems = [*_unparsable(evidence), *retired_problems(evidence), *listed]
     for path, reason in problems:
         yield fail(STEP, path, reason)
     if not problems:
         count = len(evidence.tree)
-        yield ok(STEP, FILES, f"{count} files parse, equal their own re-encoding, and are as listed")
+        subject = FILES if bundle is None else f"batteries/{bundle}/SHA256SUMS"
+        yield ok(STEP, subject, f"{count} files parse, equal their own re-encoding, and are as listed")
+    yield from verifier_copies(evidence)
+    if bundle is not None:
+        yield from elsewhere(evidence)
 
 
 def _unparsable(evidence: Evidence) -> Iterator[Problem]:
@@ -69,7 +74,7 @@ def _check_name(record: Record, kind: Kind, name: str, path: str) -> None:
 
 
 def _check_other(evidence: Evidence, kind: Kind, name: str, data: bytes, path: str) -> None:
-    """Files without a model: headers, proofs, signatures, sums."""
+    """Files without a model: headers, proofs, signatures. What a retired battery adds is in retired.py."""
     if kind == "headers":
         evidence.memo.call(HeaderStore.from_bytes, data)
     elif kind == "proof":
@@ -79,43 +84,11 @@ def _check_other(evidence: Evidence, kind: Kind, name: str, data: bytes, path: s
         _require_subject(evidence, name, path)
         if role_of(name).kind not in SIGNED:
             raise FormatError(f"{path}: a signature of a file that no registry signs")
-    elif kind == "sums":
-        _check_sums(evidence, data, path)
-
-
-def check_proof_encoding(data: bytes, path: str) -> None:
-    """A proof must parse and be its own re-encoding; FormatError otherwise."""
-    try:
-        same = serialize(read_proof(data)) == data
-    except FormatError as error:
-        raise FormatError(f"{path}: {error.message}") from error
-    if not same:
-        raise FormatError(f"{path}: differs from its own re-encoding")
 
 
 def _require_subject(evidence: Evidence, name: str, path: str) -> None:
     if name not in evidence.tree:
         raise FormatError(f"{path}: the file it belongs to, {name}, is missing")
-
-
-_SUM = re.compile(rb"([0-9a-f]{64})  ([A-Za-z0-9_./-]+)")
-
-
-def _check_sums(evidence: Evidence, data: bytes, path: str) -> None:
-    """SHA256SUMS as `sha256sum` writes it: every other file of its folder, each once, sorted."""
-    folder = path.rsplit("/", 1)[0] + "/"
-    named = []
-    for number, raw in enumerate(data.split(b"\n")[:-1], start=1):
-        match = _SUM.fullmatch(raw)
-        if match is None:
-            raise FormatError(f"line {number}: not a hash and a file name")
-        target = folder + match.group(2).decode()
-        named.append(target)
-        if evidence.digest(target) != match.group(1).decode():
-            raise FormatError(f"line {number}: {target} is missing or has another hash")
-    present = [other for other in evidence.tree.paths() if other.startswith(folder) and other != path]
-    if not data.endswith(b"\n") or sorted(named) != present:
-        raise FormatError(f"{path}: does not name every file of its folder exactly once")
 
 
 def _unlisted(evidence: Evidence) -> Iterator[Problem]:

@@ -10,14 +10,25 @@ from sealbench.store import CHECKPOINTS, REGISTRY
 from sealbench.verification.bindings import binding_problems
 from sealbench.verification.evidence import Evidence
 from sealbench.verification.roles import Kind, battery_of, role_of, run_of
-from sealbench.verification.steps import Results, StepResult, fail, ok, pending
+from sealbench.verification.steps import Results, StepResult, fail, not_checked, ok, pending
 
 STEP = 8
 Problem = tuple[str, str]  # path, what is wrong with it
 # Files of these roles exist only because an event made them.
 _REGISTERED: frozenset[Kind] = frozenset(
     {
-        *("commitment", "draft", "reveal", "subset", "sealed", "battery", "key", "responses", "sums"),
+        *(
+            "commitment",
+            "draft",
+            "reveal",
+            "subset",
+            "sealed",
+            "battery",
+            "key",
+            "responses",
+            "sums",
+            "items",
+        ),
         *("plan", "run", "log", "report"),
     }
 )
@@ -45,6 +56,10 @@ def check_registry(evidence: Evidence) -> Results:
         yield pending(STEP, REGISTRY, f"its last {count} lines are not covered by a signed checkpoint yet")
     elif not problems:
         yield _whole(evidence, registry)
+    since = evidence.policy.since
+    if evidence.tree.bundle is not None and since is not None and since.size > registry.size:
+        told = f"a bundle's registry ends at its retirement, with line {registry.size}; your checkpoint saw"
+        yield not_checked(STEP, REGISTRY, f"{told} {since.size} lines: check the whole repository with it")
 
 
 def _whole(evidence: Evidence, registry: Registry) -> StepResult:
@@ -111,9 +126,9 @@ def _since_problems(evidence: Evidence, registry: Registry) -> Iterator[Problem]
         return
     if since.registry != registry.first:
         yield REGISTRY, "is not the registry that your checkpoint is of"
-    elif since.size > registry.size:
+    elif since.size > registry.size and evidence.tree.bundle is None:
         yield REGISTRY, f"has {registry.size} lines, your checkpoint saw {since.size}: its tail was cut off"
-    elif since.size < 1 or registry.hashes[since.size - 1] != since.head:
+    elif since.size < 1 or (since.size <= registry.size and registry.hashes[since.size - 1] != since.head):
         yield REGISTRY, f"line {since.size} or one before it is not what your checkpoint saw: rewritten"
 
 
@@ -204,7 +219,9 @@ def _bound_problems(evidence: Evidence) -> Iterator[Problem]:
     for path, (expected, line) in evidence.bound_files.items():
         digest = evidence.digest(path)
         if digest is None:
-            yield path, f"is missing: registry line {line} names it"
+            # A bundle's own files are step 1's business, those of other batteries are not in it.
+            if evidence.tree.bundle is None:
+                yield path, f"is missing: registry line {line} names it"
         elif digest != expected:
             yield path, f"is not the file of registry line {line}: its SHA-256 is {digest}, not {expected}"
     for event in evidence.registry.lines if evidence.registry else ():
@@ -220,6 +237,8 @@ def _unbound_problems(evidence: Evidence) -> Iterator[Problem]:
     for path in evidence.tree.paths():
         if path in evidence.bound_files:
             continue
+        if battery_of(path) is not None and battery_of(path) == evidence.tree.bundle:
+            continue  # published by an event that is later than the bundle's registry
         run = run_of(path)
         if run is not None and run in started and run not in finished:
             continue

@@ -18,7 +18,7 @@ MAX_TIME_LIMIT = 120  # seconds of work per test that a report may ask a verifie
 
 def check_reports(evidence: Evidence) -> Results:
     """Step 11: one result per finished run."""
-    for name in evidence.subjects("run_end", "run_abort"):
+    for name in evidence.run_events("run_end", "run_abort"):
         path = f"runs/{name}/report.json"
         if path not in evidence.tree:
             yield not_due(REPORT, path, "this run is not reported")
@@ -140,7 +140,7 @@ def _check_anchor(evidence: Evidence, anchor: Anchor) -> None:
 
 def check_deviations(evidence: Evidence) -> Results:
     """Step 12: one result per finished run that followed a plan."""
-    for name in evidence.subjects("run_end", "run_abort"):
+    for name in evidence.run_events("run_end", "run_abort"):
         path = f"runs/{name}/run.json"
         inputs = _inputs(evidence, name)
         if isinstance(inputs, str):

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from sealbench.crypto.derivation import ResponseSalts, salted_hash
 from sealbench.errors import CertificateFailed
 from sealbench.formats.battery import Battery, BatteryKey, Item
-from sealbench.formats.run import LogLine, RawResponse, Run
+from sealbench.formats.run import LogLine, PublishedResponse, RawResponse, Run
 from sealbench.verification.evidence import parse_again
 from sealbench.verification.memo import Memo
 
@@ -52,8 +52,8 @@ def check_responses(
 ) -> str:
     """Every raw response opens its line's hashes and gives the line's fields again.
 
-    Log, battery and K have been checked by then. Returns why the fields could not be computed here (a
-    parser or provider that is not installed), or ""; the hashes are opened in any case.
+    Log, battery and K have been checked by then. Returns why not all could be checked here (responses that
+    are withheld, a parser or provider that is not installed), or ""; what is there opens its hashes.
 
     Raises
     ------
@@ -68,11 +68,28 @@ def check_responses(
     salts = ResponseSalts(BatteryKey.from_bytes(key_bytes).secret_bytes(), run.name)
     items = {item.id: item.to_bytes() for item in battery.items}
     providers = {endpoint.name: endpoint.provider for endpoint in run.endpoints}
+    withheld = 0
     for number, (line, response) in enumerate(zip(lines, responses, strict=True)):
+        if _is_withheld(response, number):
+            withheld += 1
+            continue
         parsed = LogLine.from_bytes(line)
         provider = "" if gap else providers[parsed.endpoint]
         memo.call(check_response, response, line, items[parsed.item], salts.salt(number), provider)
+    if withheld:
+        told = f"{withheld} of {len(lines)} responses are withheld by the author"
+        return f"{told}, and {gap}" if gap else told
     return gap
+
+
+def _is_withheld(data: bytes, number: int) -> bool:
+    """Whether a published line leaves its response out; CertificateFailed if it does so for another line."""
+    if b'"withheld":true' not in data:
+        return False
+    response = PublishedResponse.from_bytes(data)
+    if response.withheld and response.seq != number:
+        raise CertificateFailed(f"line {number + 1}: is response {response.seq}")
+    return response.withheld is True
 
 
 def _unreadable(run: Run) -> str:

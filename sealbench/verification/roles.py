@@ -17,7 +17,7 @@ from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.registry import Checkpoint, PublicFiles, RegistryLine
 from sealbench.formats.report import Report
 from sealbench.formats.reveal import Reveal, Subset
-from sealbench.formats.run import LogLine, RawResponse, Run
+from sealbench.formats.run import LogLine, PublishedResponse, Run
 
 Kind = Literal[
     "registry",
@@ -34,6 +34,10 @@ Kind = Literal[
     "key",
     "responses",
     "sums",
+    "items",
+    "canary",
+    "verifier",
+    "copy",
     "plan",
     "run",
     "log",
@@ -66,6 +70,8 @@ class Role:
 
 _NAME = r"([a-z0-9][a-z0-9_-]{0,63})"
 _FORMS: tuple[tuple[str, Kind, type[Record] | None, bool], ...] = (
+    # First: a copy has no role but to equal its original.
+    (rf"batteries/{_NAME}/record/.+", "copy", None, False),
     (r"(.+)\.sig", "signature", None, False),
     (r"(.+)\.ots", "proof", None, False),
     (r"commitments/registry\.jsonl()", "registry", RegistryLine, True),
@@ -80,8 +86,11 @@ _FORMS: tuple[tuple[str, Kind, type[Record] | None, bool], ...] = (
     (rf"batteries/{_NAME}\.sealed\.json", "sealed", SealedBattery, False),
     (rf"batteries/{_NAME}/battery\.json", "battery", Battery, False),
     (rf"batteries/{_NAME}/key\.json", "key", BatteryKey, False),
-    (rf"batteries/{_NAME}/responses/[a-z0-9][a-z0-9_-]*\.jsonl", "responses", RawResponse, True),
+    (rf"batteries/{_NAME}/responses/[a-z0-9][a-z0-9_-]*\.jsonl", "responses", PublishedResponse, True),
     (rf"batteries/{_NAME}/SHA256SUMS", "sums", None, False),
+    (rf"batteries/{_NAME}/items\.jsonl", "items", None, False),
+    (rf"batteries/{_NAME}/CANARY\.txt", "canary", None, False),
+    (rf"batteries/{_NAME}/verify\.py", "verifier", None, False),
     (rf"preregistrations/{_NAME}\.json", "plan", Preregistration, False),
     (rf"runs/{_NAME}/run\.json", "run", Run, False),
     (rf"runs/{_NAME}/log\.jsonl", "log", LogLine, True),

@@ -26,7 +26,7 @@ STEP = 10
 
 def check_runs(evidence: Evidence) -> Results:
     """One result per run that the registry started."""
-    for name in evidence.subjects("run_start"):
+    for name in evidence.run_events("run_start"):
         yield _check_run(evidence, name)
 
 
@@ -156,5 +156,5 @@ def _check_opened(
     except SealError as error:
         return fail(STEP, published, error.message)
     if gap:
-        return not_checked(STEP, path, f"{count}; the salted hashes open, but {gap}")
+        return not_checked(STEP, path, f"{count}; the salted hashes of what is there open, but {gap}")
     return ok(STEP, path, f"{count}; every line agrees with its item and its raw response")

@@ -20,10 +20,15 @@ MAX_FILES = 200_000
 
 
 class PublicTree:
-    """Relative public paths (forward slashes) and the bytes of each file. Never changes."""
+    """Relative public paths (forward slashes) and the bytes of each file. Never changes.
 
-    def __init__(self, files: Mapping[str, bytes]) -> None:
+    `bundle` names the battery whose bundle this is, laid out as a workspace (bundle.py); None for a
+    workspace itself.
+    """
+
+    def __init__(self, files: Mapping[str, bytes], *, bundle: str | None = None) -> None:
         self._files = dict(files)
+        self.bundle = bundle
 
     def __contains__(self, path: object) -> bool:
         return path in self._files
@@ -53,7 +58,7 @@ class PublicTree:
         for path, data in changes.items():
             if data is None:
                 files.pop(path, None)
-        return PublicTree(files)
+        return PublicTree(files, bundle=self.bundle)
 
     @classmethod
     def from_folder(cls, root: Path) -> PublicTree:
@@ -64,17 +69,8 @@ class PublicTree:
         CheckFailed : a link, a special file, or more or larger files than any workspace has.
         FormatError : a file cannot be read, or `root` holds no public folder.
         """
-        files: dict[str, bytes] = {}
-        total = 0
-        for path, relative in _plain_files(root):
-            size = path.stat(follow_symlinks=False).st_size
-            total += size
-            if size > MAX_FILE or total > MAX_TOTAL or len(files) >= MAX_FILES:
-                raise CheckFailed(
-                    f"{relative}: more data than a workspace can hold",
-                    hint=f"files up to {MAX_FILE >> 20} MiB, {MAX_TOTAL >> 20} MiB together",
-                )
-            files[relative] = _read(path, relative)
+        folders = [name for name in PUBLIC_FOLDERS if (root / name).is_symlink() or (root / name).is_dir()]
+        files = read_files(root, folders)
         if not files:
             raise FormatError(
                 f"{root}: no workspace here (none of {', '.join(PUBLIC_FOLDERS)} holds a file)",
@@ -83,19 +79,40 @@ class PublicTree:
         return cls(files)
 
 
-def _plain_files(root: Path) -> Iterator[tuple[Path, str]]:
-    """Every file of the public folders with its relative path; hidden files are no part of a workspace."""
-    waiting = [name for name in PUBLIC_FOLDERS if (root / name).is_symlink() or (root / name).is_dir()]
+def read_files(root: Path, folders: list[str]) -> dict[str, bytes]:
+    """The bytes of every file in these folders below `root` ("" is `root` itself), by relative path.
+
+    Raises
+    ------
+    CheckFailed, FormatError : as `PublicTree.from_folder`.
+    """
+    files: dict[str, bytes] = {}
+    total = 0
+    for path, relative in _plain_files(root, folders):
+        size = path.stat(follow_symlinks=False).st_size
+        total += size
+        if size > MAX_FILE or total > MAX_TOTAL or len(files) >= MAX_FILES:
+            raise CheckFailed(
+                f"{relative}: more data than a workspace can hold",
+                hint=f"files up to {MAX_FILE >> 20} MiB, {MAX_TOTAL >> 20} MiB together",
+            )
+        files[relative] = _read(path, relative)
+    return files
+
+
+def _plain_files(root: Path, folders: list[str]) -> Iterator[tuple[Path, str]]:
+    """Every file of these folders with its relative path; hidden files are no part of a workspace."""
+    waiting = list(folders)
     while waiting:
         folder = waiting.pop()
-        if (root / folder).is_symlink():
+        if folder and (root / folder).is_symlink():
             raise CheckFailed(f"{folder} is a link; public folders hold plain files only")
         try:
             entries = sorted(os.scandir(root / folder), key=lambda entry: entry.name)
         except OSError as error:
             raise FormatError(f"{folder}: cannot be read ({error.strerror})") from error
         for entry in entries:
-            relative = f"{folder}/{entry.name}"
+            relative = f"{folder}/{entry.name}" if folder else entry.name
             mode = entry.stat(follow_symlinks=False).st_mode
             if entry.name.startswith("."):
                 continue
