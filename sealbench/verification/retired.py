@@ -108,9 +108,12 @@ def _check_copy(evidence: Evidence, name: str, data: bytes, path: str) -> None:
     """A copy in a workspace: its original's bytes, or an earlier state of a file that grows."""
     source = path.removeprefix(f"batteries/{name}/{RECORD}/")
     original = evidence.tree.get(source)
-    if original is None or source.split("/")[0] not in PUBLIC_FOLDERS or battery_of(source) is not None:
-        raise FormatError(f"{path}: is a copy of no file of this workspace")
-    if source == REGISTRY:
+    if source.split("/")[0] not in PUBLIC_FOLDERS or battery_of(source) is not None:
+        raise FormatError(f"{path}: has no place in a record")
+    # Proofs and headers are evidence of their own, whether or not the workspace still has them.
+    if original is None and source != HEADERS and not source.endswith(".ots"):
+        raise FormatError(f"{path}: is a copy of {source}, which is missing")
+    if source == REGISTRY and original is not None:
         if not data.endswith(b"\n") or not original.startswith(data):
             raise FormatError(f"{path}: is not the beginning of {REGISTRY}")
     elif source == HEADERS:

@@ -14,12 +14,14 @@ from sealbench.analysis.evaluate import evaluate
 from sealbench.crypto.digest import sha256_hex
 from sealbench.crypto.signature import AuthorKey
 from sealbench.formats.base import FileHash, Record
-from sealbench.formats.battery import Commitment
+from sealbench.formats.battery import Battery, Commitment
 from sealbench.formats.draft import Draft
 from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.registry import NO_LINE, Checkpoint, PublicFiles, RegistryLine
 from sealbench.formats.report import Report
 from sealbench.formats.run import LogLine, Run, read_log
+from sealbench.publishing.bundle_archive import archive_sha256
+from sealbench.publishing.bundle_items import canary_text, item_lines
 from sealbench.store import ALLOWED_SIGNERS, CHECKPOINTS, FILES, REGISTRY
 from sealbench.verification.roles import Kind, role_of, run_of
 from sealbench.verification.tree import PublicTree
@@ -78,9 +80,9 @@ def reforge(
     lines = lines_of(tree)
     if change_lines is not None:
         lines = change_lines(lines)
-    _rewrite(files, lines, key, report_again)
     if not keep_proofs:
         files = {path: data for path, data in files.items() if not path.endswith(".ots")}
+    _rewrite(files, lines, key, report_again)
     return relist(PublicTree(files))
 
 
@@ -102,6 +104,9 @@ def _rewrite(files: dict[str, bytes], lines: list[RegistryLine], key: AuthorKey,
             FileHash(path=file.path, sha256=sha256_hex(files[file.path])) if file.path in files else file
             for file in line.files
         )
+        if line.event == "retire":
+            renew_bundle(files, line.subject, out, hashes, key)
+            update |= retire_event(files, line)
         raw = line.model_copy(update=update).to_bytes()
         hashes.append(sha256_hex(raw))
         out += raw + b"\n"
@@ -115,6 +120,46 @@ def _rewrite(files: dict[str, bytes], lines: list[RegistryLine], key: AuthorKey,
             continue
         _write_checkpoint(files, size, hashes, key)
     _write_checkpoint(files, len(hashes), hashes, key)
+
+
+def renew_bundle(
+    files: dict[str, bytes], name: str, registry: bytes, hashes: list[str], key: AuthorKey
+) -> None:
+    """Everything in a retired battery's folder that follows from other files, made again from them."""
+    folder = f"batteries/{name}/"
+    record = f"{folder}record/"
+    lines = registry.split(b"\n")[:-1]
+    while lines and RegistryLine.from_bytes(lines[-1]).event == "retire":
+        lines.pop()
+    files[ALLOWED_SIGNERS] = (key.public.allowed_signer + "\n").encode()
+    for path in [path for path in files if path.startswith(record)]:
+        source = path.removeprefix(record)
+        role = role_of(source.removesuffix(".sig"))
+        if role.kind == "checkpoint" and int(role.name) <= len(lines):
+            _write_checkpoint(files, int(role.name), hashes, key)
+        late = role.kind == "checkpoint" and int(role.name) > len(lines)
+        if source == REGISTRY:
+            files[path] = b"".join(line + b"\n" for line in lines)
+        elif source in files and not late:
+            files[path] = files[source]
+        else:
+            del files[path]
+    digest = sha256_hex(files[f"commitments/{name}.json"])
+    files[f"{folder}CANARY.txt"] = canary_text(digest).encode() + b"\n"
+    battery = Battery.from_bytes(files[f"{folder}battery.json"])
+    files[f"{folder}items.jsonl"] = item_lines(battery.items, canary_text(digest))
+    files[f"{folder}SHA256SUMS"] = sums(files, folder)
+
+
+def retire_event(files: Mapping[str, bytes], line: RegistryLine) -> dict[str, Any]:
+    """The files and the archive that the event of a retired battery's folder as it is now names."""
+    folder = f"batteries/{line.subject}/"
+    own = {path.removeprefix(folder): data for path, data in files.items() if path.startswith(folder)}
+    named = tuple(FileHash(path=folder + path, sha256=sha256_hex(own[path])) for path in sorted(own))
+    return {
+        "files": named,
+        "detail": {**line.detail, "archive_sha256": archive_sha256(line.subject, own)},
+    }
 
 
 def _write_checkpoint(files: dict[str, bytes], size: int, hashes: list[str], key: AuthorKey) -> None:
@@ -151,8 +196,6 @@ def _rewrite_file(
         files[path] = rechain_log(files[path], sha256_hex(files[f"runs/{role.name}/run.json"]))
     elif role.kind == "report" and report_again:
         files[path] = recomputed_report(files, role.name)
-    elif role.kind == "sums":
-        files[path] = sums(files, path.rsplit("/", 1)[0] + "/")
 
 
 def rechain_log(data: bytes, first_prev: str) -> bytes:
