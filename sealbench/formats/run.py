@@ -177,6 +177,10 @@ class RawResponse(Record):
     text: Str | None
 
 
+# Stands in a published line exactly if its response is left out: inside a text the quotes are escaped.
+WITHHELD = b'"withheld":true'
+
+
 class PublishedResponse(RawResponse):
     """A raw response in a retired battery; `withheld` says that it is left out, all else being null then."""
 

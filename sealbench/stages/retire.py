@@ -253,6 +253,6 @@ def _write(workspace: Workspace, publication: Publication, one: _Prepared) -> st
     ]
     detail: dict[str, object] = {"runs": list(one.runs), "archive_sha256": digest}
     if one.withheld:
-        detail["withheld"] = one.withheld
+        detail["withheld"] = [{"run": run, "count": count} for run, count in sorted(one.withheld.items())]
     publication.event("retire", one.name, hashes, detail)
     return digest

@@ -8,9 +8,9 @@ from sealbench.formats.base import FileHash
 from sealbench.formats.battery import Commitment
 from sealbench.formats.draft import Draft
 from sealbench.formats.preregistration import Preregistration
-from sealbench.formats.registry import Registry
+from sealbench.formats.registry import Registry, RegistryLine
 from sealbench.formats.report import Report
-from sealbench.formats.run import Run
+from sealbench.formats.run import WITHHELD, Run
 from sealbench.publishing.bundle_archive import archive_sha256
 from sealbench.publishing.sealing import parent_of
 from sealbench.publishing.superseding import void_verdicts
@@ -27,7 +27,7 @@ def binding_problems(evidence: Evidence, registry: Registry) -> Iterator[Problem
     yield from _reveal_problems(evidence)
     yield from _plan_problems(evidence)
     yield from _run_problems(evidence)
-    yield from _archive_problems(evidence)
+    yield from _retire_problems(evidence)
 
 
 def _identity_problems(evidence: Evidence, registry: Registry) -> Iterator[Problem]:
@@ -221,8 +221,8 @@ def _run_problems(evidence: Evidence) -> Iterator[Problem]:
                 yield path, reason
 
 
-def _archive_problems(evidence: Evidence) -> Iterator[Problem]:
-    """The archive that a retire event names is the one that the retired battery's folder gives."""
+def _retire_problems(evidence: Evidence) -> Iterator[Problem]:
+    """What a retire event says of the folder: the archive that it gives, the responses left out of it."""
     if evidence.tree.bundle is not None:
         return
     for name, line in evidence.subjects("retire").items():
@@ -231,8 +231,18 @@ def _archive_problems(evidence: Evidence) -> Iterator[Problem]:
         files = {
             path.removeprefix(folder): data for path, data in evidence.tree.items() if path.startswith(folder)
         }
+        where = f"registry line {line.seq + 1}"
         if said is not None and archive_sha256(name, files) != said:
-            yield folder.rstrip("/"), f"does not give the archive that registry line {line.seq + 1} names"
+            yield folder.rstrip("/"), f"does not give the archive that {where} names"
+        counts = {run: files.get(f"responses/{run}.jsonl", b"").count(WITHHELD) for run in _runs_of(line)}
+        left_out = [{"run": run, "count": count} for run, count in sorted(counts.items()) if count]
+        if left_out != line.detail.get("withheld", []):
+            yield folder.rstrip("/"), f"withholds another number of responses than {where} says"
+
+
+def _runs_of(line: RegistryLine) -> list[str]:
+    runs = line.detail.get("runs")
+    return [str(run) for run in runs] if isinstance(runs, list) else []
 
 
 def _shape_problem(run: Run, plan: Preregistration | None) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from sealbench.crypto.derivation import ResponseSalts, salted_hash
 from sealbench.errors import CertificateFailed
 from sealbench.formats.battery import Battery, BatteryKey, Item
-from sealbench.formats.run import LogLine, PublishedResponse, RawResponse, Run
+from sealbench.formats.run import WITHHELD, LogLine, PublishedResponse, RawResponse, Run
 from sealbench.verification.evidence import parse_again
 from sealbench.verification.memo import Memo
 
@@ -84,7 +84,7 @@ def check_responses(
 
 def _is_withheld(data: bytes, number: int) -> bool:
     """Whether a published line leaves its response out; CertificateFailed if it does so for another line."""
-    if b'"withheld":true' not in data:
+    if WITHHELD not in data:
         return False
     response = PublishedResponse.from_bytes(data)
     if response.withheld and response.seq != number:

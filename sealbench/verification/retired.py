@@ -56,8 +56,11 @@ def _check_sums(evidence: Evidence, name: str, data: bytes, path: str) -> None:
         target = _listed_path(evidence, name, listed)
         if evidence.digest(target) != match.group(1).decode():
             raise FormatError(f"line {number}: {target} is missing or has another hash")
-    if not data.endswith(b"\n") or named != sorted(_own_paths(evidence, name)):
-        raise FormatError(f"{path}: does not name every file of its folder exactly once, sorted")
+    unnamed = sorted(set(_own_paths(evidence, name)) - set(named))
+    if unnamed:
+        raise FormatError(f"{path}: does not name {unnamed[0]}")
+    if not data.endswith(b"\n") or named != sorted(set(named)):
+        raise FormatError(f"{path}: is not sorted, names a file twice, or is torn")
 
 
 def _listed_path(evidence: Evidence, name: str, listed: str) -> str:

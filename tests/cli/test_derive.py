@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from sealbench.formats.base import FileHash
-from sealbench.formats.battery import Commitment
+from sealbench.formats.battery import Battery, Commitment
 from sealbench.formats.registry import PublicFiles
 from sealbench.formats.reveal import Reveal, Subset
 from sealbench.publishing.sealing import open_battery
 from sealbench.store import FILES, Workspace
+from sealbench.verification.bundle import read_bundle
 from sealbench.verification.policy import Policy
 from sealbench.verification.steps import Verification
 from sealbench.verification.tree import PublicTree
@@ -142,6 +143,27 @@ def test_it_is_planned_run_reported_and_retires_with_its_parent(seal: Seal, work
     )
     again = seal("run", "part", *pilot)
     assert (again.code, "retired" in again.err) == (2, True)
+    for name in ("whole", "part"):  # each by itself; the part finds its parent's items in the envelope
+        alone = Verifier(Policy(network="regtest", accept_unanchored=True)).verify(
+            read_bundle(workspace.retired(name))
+        )
+        assert alone.verdict == "ok_except_time", alone.failures
+        assert {one.subject: one.status for one in alone.step(6)}[f"batteries/{name}/battery.json"] == "ok"
+
+
+def test_a_derived_bundle_is_checked_against_its_parents_envelope(seal: Seal, workspace: Workspace) -> None:
+    derive(seal)
+    assert seal("retire", "whole", "--confirm", "whole", "--no-stamp").code == 0
+    bundle = read_bundle(workspace.retired("part"))
+    verifier = Verifier(Policy(network="regtest", accept_unanchored=True))
+    assert verifier.verify(bundle).verdict == "ok_except_time"
+    missing = verifier.verify(bundle.with_file("batteries/whole.sealed.json", None))
+    assert any(one.subject == "batteries/whole.sealed.json" for one in missing.failures)
+    assert {one.status for one in missing.step(6) if "part" in one.subject} == {"not_checked"}
+    own = Battery.from_bytes(bundle.get("batteries/part/battery.json") or b"")
+    fewer = own.model_copy(update={"items": own.items[1:]}).to_bytes()
+    changed = verifier.verify(bundle.with_file("batteries/part/battery.json", fewer))
+    assert [one.status for one in changed.step(6) if "part" in one.subject] == ["fail"]
 
 
 def test_what_cannot_be_derived(seal: Seal, workspace: Workspace) -> None:

@@ -50,6 +50,7 @@ def build(root: Path) -> None:
         battery = opened.battery
         execute_run(workspace, opened.run, battery.items, battery.secret, opened.planned(), settings=settings)
         report(workspace, opened.run.name)
+        _confirm(workspace, settings, calendar)  # a bundle keeps its proofs as they are when it is made
         retire(workspace, "mixed")
         _confirm(workspace, settings, calendar)
 

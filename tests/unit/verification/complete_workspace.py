@@ -43,6 +43,7 @@ def build_workspace(root: Path, *, per_class: int = 3, caps: tuple[int, ...] = (
             report(workspace, opened.run.name)
         pilot = [freeze_endpoint("reference/solver", settings.endpoints)]
         _execute(workspace, settings, start_exploratory(workspace, "pairs", endpoints=pilot, caps=[300]))
+        confirm(workspace, settings, calendar)  # a bundle keeps its proofs as they are when it is made
         retire(workspace, "primes")
         confirm(workspace, settings, calendar)
     return workspace
