@@ -49,7 +49,7 @@ class Evidence:
         return None if data is None else self.memo.call(sha256_hex, data)
 
     @cached_property
-    def scope(self) -> BundleScope | None:
+    def bundle_scope(self) -> BundleScope | None:
         """What belongs to the battery whose bundle this is; None for a workspace, which holds everything."""
         name = self.tree.bundle
         if name is None or self.registry is None:
@@ -59,7 +59,7 @@ class Evidence:
 
     def is_elsewhere(self, path: str) -> bool:
         """Whether a missing file is another battery's, which this bundle need not hold."""
-        return path not in self.tree and self.scope is not None and not self.scope.owns(path)
+        return path not in self.tree and self.bundle_scope is not None and not self.bundle_scope.owns(path)
 
     def require(self, path: str) -> bytes:
         """A file's bytes; FormatError if it is missing."""
@@ -228,9 +228,9 @@ class Evidence:
     def run_events(self, *events: str) -> dict[str, RegistryLine]:
         """As `subjects`, for the runs that this tree is answerable for: in a bundle the battery's own."""
         found = self.subjects(*events)
-        if self.scope is None:
+        if self.bundle_scope is None:
             return found
-        return {name: line for name, line in found.items() if name in self.scope.runs}
+        return {name: line for name, line in found.items() if name in self.bundle_scope.runs}
 
     @cached_property
     def headers(self) -> HeaderStore:
