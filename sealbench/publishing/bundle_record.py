@@ -26,6 +26,7 @@ class BundleScope:
     parent : the battery that it is derived from, if any.
     plans, runs : those that the registry says are the battery's.
     related : other batteries whose commitments are named by this one's: parent, superseded ones.
+    answered : runs of the superseded ones, whose void verdicts a rebuilt battery answers.
     size : lines of the registry's copy; later checkpoints speak of what is not in it.
     """
 
@@ -34,6 +35,7 @@ class BundleScope:
     plans: frozenset[str]
     runs: frozenset[str]
     related: frozenset[str]
+    answered: frozenset[str]
     size: int
 
     @classmethod
@@ -47,9 +49,10 @@ class BundleScope:
             for line in registry.events(event)
             if line.detail.get("battery") == name
         }
-        runs = {line.subject for line in registry.events("run_start") if line.detail.get("battery") == name}
-        batteries = related | ({parent} if parent else set())
-        return cls(name, parent, frozenset(plans), frozenset(runs), frozenset(batteries), registry.size)
+        started = {line.subject: line.detail.get("battery") for line in registry.events("run_start")}
+        runs = frozenset(run for run, battery in started.items() if battery == name)
+        answered = frozenset(run for run, battery in started.items() if battery in related - {parent})
+        return cls(name, parent, frozenset(plans), runs, related, answered, registry.size)
 
     def holds(self, path: str) -> bool:
         """Whether a public file of the workspace belongs into this battery's `record/`."""
@@ -59,6 +62,8 @@ class BundleScope:
         checkpoint = _CHECKPOINT.fullmatch(base)
         if checkpoint:
             return int(checkpoint.group(1)) <= self.size
+        if path.startswith("runs/") and path.endswith("/report.json"):
+            return path.split("/")[1] in self.runs | self.answered
         return self.owns(path) or self._is_commitment(base, self.related)
 
     def owns(self, path: str) -> bool:

@@ -241,6 +241,31 @@ def test_two_batteries_in_a_row_have_the_same_registry(seal: Seal, tmp_path: Pat
         assert seal(*VERIFY, target, cwd=workspace.root).code == 0
 
 
+def test_a_rebuilt_battery_brings_what_it_answers(seal: Seal, ready: Workspace, tmp_path: Path) -> None:
+    again = [
+        "create",
+        "primality",
+        "--name",
+        "again",
+        "--per-class",
+        "2",
+        "--supersedes",
+        "primes",
+        "--no-stamp",
+    ]
+    assert seal(*again, cwd=ready.root).code == 0
+    assert seal("retire", "again", "--confirm", "again", "--no-stamp", cwd=ready.root).code == 0
+    record = ready.retired("again") / "record"
+    assert {path.name for path in (record / "runs").rglob("*") if path.is_file()} == {"report.json"}
+    alone = Path(shutil.copytree(ready.retired("again"), tmp_path / "alone"))
+    found = json.loads(seal(*VERIFY, str(alone), cwd=tmp_path).out)
+    assert found["verdict"] == "ok_except_time", [one for one in found["steps"] if one["status"] == "fail"]
+    (record / "commitments/primes.json").rename(tmp_path / "moved")
+    assert (
+        seal(*VERIFY, str(shutil.copytree(ready.retired("again"), tmp_path / "less")), cwd=tmp_path).code == 1
+    )
+
+
 def test_what_a_dead_process_left_is_replaced(seal: Seal, ready: Workspace) -> None:
     left = ready.retired("primes")
     (left / "record").mkdir(parents=True)
