@@ -15,6 +15,7 @@ from sealbench.errors import UsageError
 from sealbench.formats.allowed_signers import NamedKey
 from sealbench.store import REGISTRY
 from sealbench.verification.evidence import Evidence
+from sealbench.verification.roles import role_of
 from sealbench.verification.scope import Scope
 from sealbench.verification.steps import RequirementResult, StepResult
 
@@ -95,8 +96,10 @@ class ExpectedHash:
 
 def _hashes(evidence: Evidence) -> Iterator[tuple[str, str, str | None]]:
     """Paths, what of them has a hash, and the hash: files, roots, every state of the registry."""
+    originals = {evidence.digest(path) for path in evidence.tree.paths() if role_of(path).kind != "copy"}
     for path in evidence.tree.paths():
-        yield path, f"the file {path}", evidence.digest(path)
+        if role_of(path).kind != "copy" or evidence.digest(path) not in originals:
+            yield path, f"the file {path}", evidence.digest(path)
     for name, commitment in evidence.commitments.items():
         yield f"commitments/{name}.json", f"the root of battery {name}", commitment.root
     lines = evidence.registry.hashes if evidence.registry else []

@@ -58,7 +58,7 @@ def _check_sums(evidence: Evidence, name: str, data: bytes, path: str) -> None:
             raise FormatError(f"line {number}: {target} is missing or has another hash")
     unnamed = sorted(set(_own_paths(evidence, name)) - set(named))
     if unnamed:
-        raise FormatError(f"{path}: does not name {unnamed[0]}")
+        raise FormatError(f"{path}: does not name every file of its folder: {unnamed[0]} is left out")
     if not data.endswith(b"\n") or named != sorted(set(named)):
         raise FormatError(f"{path}: is not sorted, names a file twice, or is torn")
 
