@@ -14,6 +14,7 @@ from pathlib import Path
 from sealbench.errors import UsageError
 from sealbench.fetching.archives import SUFFIXES
 from sealbench.store import PUBLIC_FOLDERS, REGISTRY, SETTINGS, Workspace
+from sealbench.verification.bundle import is_bundle
 from sealbench.verification.scope import SHARED, Part, part_of
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[\w.-]+@[\w.-]+:")
@@ -116,18 +117,11 @@ def target_at(path: Path) -> Target:
             return WorkspaceTarget(root)
         if part is not None and relative.split("/")[0] in PUBLIC_FOLDERS:
             return WorkspaceTarget(root, (part,))
-    if path.is_dir() and _is_bundle(path):
+    if is_bundle(path):
         return WorkspaceTarget(path)
     if path.is_file() and path.name.lower().endswith(SUFFIXES) and not _proof(path).is_file():
         return ArchiveTarget(path)
     return FilesTarget((path,))
-
-
-def _is_bundle(folder: Path) -> bool:
-    """Whether a folder is a retired battery's that stands alone; inside a workspace it is a part of it."""
-    return (folder / "record").is_dir() and (
-        (folder / "SHA256SUMS").is_file() or (folder / "key.json").is_file()
-    )
 
 
 def _proof(path: Path) -> Path:
