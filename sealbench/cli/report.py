@@ -103,6 +103,11 @@ def command(
     for one in found:
         if one.fresh:
             console.note(f"written {one.folder / 'report.json'} and report.md")
+        if not one.compared:
+            version = one.report.analysis_version
+            console.note(
+                f"{one.run.name}: written by analysis version {version}, not computed again by this one"
+            )
     overview = across(found, Wanted(leaderboard, verbosity, cascade, prices, annotations), settings)
     _print(console, found, overview, as_json)
     write_files(console, found, overview, Files(html, markdown, latex, csv, figures, figure_format))

@@ -34,8 +34,8 @@ def document(report: Report) -> Document:
     sections = [
         _verdicts(report),
         history_section(report),
-        endpoint_section(report),
         registered_section(report),
+        endpoint_section(report),
         standard_section(report),
         _endings(report),
         cost_section(report),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sealbench import store
@@ -30,6 +30,7 @@ class Reported:
     """A report with the rows it was computed from, and whether it was written just now.
 
     `shown` is the report with what the registry has said since: later amendments and rebuilt batteries.
+    `compared` is False where another version of the analysis wrote it, so that it was not computed again.
     """
 
     report: Report
@@ -38,6 +39,7 @@ class Reported:
     lines: tuple[LogLine, ...]
     folder: Path
     fresh: bool
+    compared: bool = True
 
 
 def report(workspace: Workspace, name: str | None, *, clock: Clock = system_clock) -> Reported:
@@ -54,10 +56,11 @@ def report(workspace: Workspace, name: str | None, *, clock: Clock = system_cloc
     existing = workspace.run(run.name) / "report.json"
     if is_registered(workspace, existing):
         found = Report.from_bytes(store.read(existing), workspace.relative(existing))
-        if found.analysis_version == ANALYSIS_VERSION:
+        compared = found.analysis_version == ANALYSIS_VERSION
+        if compared:
             _compare(workspace, run, lines, found, log_sha256)
         settle(workspace, clock)
-        return _reported(workspace, run, lines, found, fresh=False)
+        return replace(_reported(workspace, run, lines, found, fresh=False), compared=compared)
     found = evaluate(
         run,
         lines,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import json
 import re
 import struct
@@ -96,6 +97,19 @@ def test_png_with_its_extra(seal: Seal, demo_copy: Path, monkeypatch: pytest.Mon
     assert kinds == [".png"] * 3 + [".svg"] * 3
     assert all(b"currentColor" not in options["bytestring"] for options in seen)
     assert all(options["background_color"] == "#ffffff" for options in seen)
+
+
+def test_a_report_by_another_version_is_shown_as_it_stands(
+    seal: Seal, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its bytes cannot follow from this analysis, which does not make it false."""
+    stage = importlib.import_module("sealbench.stages.report")
+    monkeypatch.setattr(stage, "ANALYSIS_VERSION", 99)
+    monkeypatch.setattr(stage, "evaluate", None)
+    done = seal("report", RUNS[0], cwd=demo_copy)
+    assert done.code == 0, done.err
+    assert "written by analysis version 2, not computed again" in done.err
+    assert "Verdicts against the preregistration" in done.out
 
 
 @pytest.mark.integration
