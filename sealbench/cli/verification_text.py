@@ -37,9 +37,9 @@ def verification_text(verification: Verification, *, every: bool = False, width:
     """
     lines = []
     if verification.source:
-        lines.append(f"target: {verification.source}")
+        lines.append(f"target: {_visible(verification.source)}")
     if verification.subject:
-        lines.append(f"judged: {verification.subject}")
+        lines.append(f"judged: {_visible(verification.subject)}")
     for number in STEP_NAMES:
         lines += _step_lines(verification.step(number), every)
     lines += [_requirement_line(result) for result in verification.requirements]
@@ -78,7 +78,8 @@ def _summary(same: list[StepResult]) -> str:
     grades = sorted({result.grade for result in same if result.grade})
     graded = f" ({', '.join(grades)})" if grades else ""
     mark = _mark(str(first.step), first.status, first.name)
-    return f"{mark} {len(same)} files{graded}, for example {first.subject}: {first.detail}"
+    example = _visible(f"{first.subject}: {first.detail}")
+    return f"{mark} {len(same)} files{graded}, for example {example}"
 
 
 def _mark(step: str, status: Status, name: str) -> str:
@@ -89,11 +90,17 @@ def _mark(step: str, status: Status, name: str) -> str:
 def _line(result: StepResult) -> str:
     subject = f" {result.subject}:" if result.subject else ""
     grade = f" [{result.grade}]" if result.grade else ""
-    return f"{_mark(str(result.step), result.status, result.name)}{subject} {result.detail}{grade}"
+    told = _visible(f"{subject} {result.detail}")
+    return f"{_mark(str(result.step), result.status, result.name)}{told}{grade}"
 
 
 def _requirement_line(result: RequirementResult) -> str:
-    return f"{_mark('-', result.status, result.name)} {result.detail}"
+    return f"{_mark('-', result.status, result.name)} {_visible(result.detail)}"
+
+
+def _visible(text: str) -> str:
+    """Names and reasons come from the files under test: none may move a cursor or begin a line."""
+    return "".join(char if char.isprintable() else "?" for char in text)
 
 
 def _elsewhere(results: tuple[StepResult, ...]) -> str:
