@@ -1,1 +1,1 @@
-"""A sealed battery as a task of Inspect AI: `inspect eval sealbench/battery -T name=wave1`; docs/audit.md."""
+"""A sealed battery as a task of Inspect AI: `inspect eval sealbench/battery -T battery=wave1`."""

@@ -1,6 +1,6 @@
 """The task that Inspect AI finds as `sealbench/battery`; needs the extra `inspect`.
 
-    inspect eval sealbench/battery -T name=wave1 --model openai/gpt-5.5 --max-tokens 300 \\
+    inspect eval sealbench/battery -T battery=wave1 --model openai/gpt-5.5 --max-tokens 300 \\
       --log-dir .seal/inspect
 
 Its log holds the prompts and answers in plain: keep it where nothing is published (`.seal/` is
@@ -31,12 +31,12 @@ except ImportError as error:
 
 
 @task
-def battery(name: str, workspace: str = ".", wording: str | None = None) -> Task:
+def battery(battery: str, workspace: str = ".", wording: str | None = None) -> Task:
     """A sealed or retired battery: one sample per item, in sealed order.
 
     Parameters
     ----------
-    name : the battery's name.
+    battery : its name.
     workspace : the workspace's folder, or one in it.
     wording : this wording only; all of them by default.
 
@@ -44,13 +44,13 @@ def battery(name: str, workspace: str = ".", wording: str | None = None) -> Task
     ------
     SealError : the battery cannot be opened here; the message says why.
     """
-    opened = samples_of(Path(workspace), name, wording)
+    opened = samples_of(Path(workspace), battery, wording)
     samples = [
         Sample(id=one.id, input=one.prompt, target=one.answer, metadata=one.metadata)
         for one in opened.samples
     ]
     return Task(
-        dataset=MemoryDataset(samples, name=name),
+        dataset=MemoryDataset(samples, name=battery),
         setup=exposure(opened),
         solver=generate(),
         scorer=sealed_answer(),

@@ -87,7 +87,7 @@ def audit(
     if logs.commitments and not checked:
         raise CheckFailed(
             "no sample of these logs is of a sealed battery, so no commitment can be checked",
-            hint="leave --commitment out, or run the battery: inspect eval sealbench/battery -T name=NAME",
+            hint="leave --commitment out, or run the battery: inspect eval sealbench/battery -T battery=NAME",
         )
     found = audit_tables(collector.tables(), options, files, notes, keep_rows=keep_rows)
     return replace(found, batteries=checked)

@@ -42,7 +42,7 @@ def answer(messages, tools, choice, config):
 
 model = get_model("mockllm/model", custom_outputs=answer)
 (log,) = eval(
-    "sealbench/battery", model=model, task_args={"name": "primes"}, epochs=2, max_tokens=300,
+    "sealbench/battery", model=model, task_args={"battery": "primes"}, epochs=2, max_tokens=300,
     log_dir=".seal/inspect", display="none", fail_on_error=True,
 )
 print(log.status, next(iter(log.results.scores)).metrics["accuracy"].value)
@@ -118,7 +118,7 @@ def test_the_reference_server_behind_its_openai_client(
     seal: Seal, workspace: Workspace, model: str, cut: str
 ) -> None:
     with ReferenceServer() as server:
-        command = [INSPECT_PYTHON.with_name("inspect"), "eval", "sealbench/battery", "-T", "name=primes"]
+        command = [INSPECT_PYTHON.with_name("inspect"), "eval", "sealbench/battery", "-T", "battery=primes"]
         command += ["--model", f"openai-api/reference/{model}", "--max-tokens", "300"]
         done = subprocess.run(
             [*command, "--log-dir", ".seal/inspect", "--display", "plain"],
@@ -141,7 +141,7 @@ def test_the_reference_server_behind_its_openai_client(
 
 def test_a_battery_that_cannot_be_opened_is_said(workspace: Workspace) -> None:
     workspace.battery_key("primes").unlink()
-    command = [INSPECT_PYTHON.with_name("inspect"), "eval", "sealbench/battery", "-T", "name=primes"]
+    command = [INSPECT_PYTHON.with_name("inspect"), "eval", "sealbench/battery", "-T", "battery=primes"]
     done = subprocess.run(
         [*command, "--model", "mockllm/model", "--log-dir", ".seal/inspect", "--display", "plain"],
         cwd=workspace.root,
