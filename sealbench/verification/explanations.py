@@ -62,7 +62,7 @@ grep -o '"public_key":"[^"]*"' commitments/registry.jsonl""",
         "you on another way: the files only say who calls themselves the author.",
     ),
     3: Explanation(
-        "each `.ots` is for exactly these bytes, by SHA-256, append and prepend only",
+        "every `.ots` is for exactly the bytes of the file beside it, by SHA-256, append and prepend only",
         "a re-signed copy carries the original's proofs",
         """\
 f="commitments/$NAME.json"
@@ -72,7 +72,8 @@ ots info "$f.ots" | grep "^File sha256 hash: $(sha256sum "$f" | cut -d' ' -f1)$\
     ),
     4: Explanation(
         "each attestation's header: Merkle root, work, required target, links; the grade is printed "
-        "([timestamps.md](timestamps.md))",
+        "([timestamps.md](timestamps.md)); a commitment, draft, plan or checkpoint without a proof is "
+        "PENDING",
         "a header that links nowhere; regtest work on mainnet",
         """\
 ots info "commitments/$NAME.json.ots" | grep -A 1 'BitcoinBlockHeaderAttestation([0-9]*)'
