@@ -70,7 +70,7 @@ def command(
     """
     workspace, settings = open_workspace(folder)
     if template is not None and source is None:
-        _write_template(console, workspace, battery, plan, template, endpoints, caps, as_json)
+        _write_template(console, workspace, battery, plan, template, endpoints, caps, amends, as_json)
         return
     if template is not None or source is None:
         raise UsageError(
@@ -127,6 +127,7 @@ def _write_template(
     template: str,
     endpoints: tuple[str, ...],
     caps: tuple[int, ...],
+    amends: str | None,
     as_json: bool,
 ) -> None:
     from sealbench.stages.preregister import write_template
@@ -139,9 +140,11 @@ def _write_template(
         folder=Path.cwd(),
         endpoints=endpoints,
         caps=caps,
+        amending=amends is not None,
     )
     if as_json:
         console.json({"schema": "sealbench/preregister/v1", "plan": plan, "template": str(path)})
     else:
         console.result(f"written {path}; read every line and change what is not what you mean")
-    console.next_step(f"seal preregister {battery} --plan {plan} --from {path.name}")
+    amending = "" if amends is None else f" --amends {amends}"
+    console.next_step(f"seal preregister {battery} --plan {plan}{amending} --from {path.name}")

@@ -128,15 +128,16 @@ def write_template(
     folder: Path,
     endpoints: Sequence[str] = (),
     caps: Sequence[int] = (),
+    amending: bool = False,
     clock: Clock = system_clock,
 ) -> Path:
-    """Write `PLAN.toml` into `folder` for a person to read and change.
+    """Write `PLAN.toml` into `folder` for a person to read and change; `amending`: it will amend a plan.
 
     Raises
     ------
     UsageError : no such template, or the file exists.
     """
-    planned = _planned(workspace, battery)
+    planned = _planned(workspace, battery, amending=amending)
     _check_plan_name(workspace, plan)
     text = templates.fill(
         template,

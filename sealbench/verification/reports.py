@@ -6,6 +6,7 @@ from sealbench.crypto.digest import sha256_hex
 from sealbench.errors import CertificateFailed, CheckFailed, SealError
 from sealbench.formats.preregistration import Preregistration
 from sealbench.formats.report import Anchor, Report
+from sealbench.formats.report_history import RelatedEvent
 from sealbench.formats.run import Run, read_log
 from sealbench.verification.evidence import Evidence
 from sealbench.verification.runs import log_of
@@ -122,7 +123,8 @@ def _check_history(evidence: Evidence, report: Report) -> None:
     if run is None or named is None or registry is None:
         return  # step 8 says what is missing
     related = related_events(registry, run, evidence.plans, evidence.commitments)
-    if report.history != tuple(event for event in related if event.line <= named.seq):
+    before = [_as_seen(evidence, event) for event in related if event.line <= named.seq]
+    if [_as_seen(evidence, event) for event in report.history] != before:
         raise CheckFailed("its amendments and rebuilt batteries are not those of the registry before it")
 
 
@@ -136,6 +138,13 @@ def _check_anchor(evidence: Evidence, anchor: Anchor) -> None:
     shown = evidence.proof(anchor.path)
     if shown is not None and anchor.height not in {one.height for one in shown.graded}:
         raise CertificateFailed(f"says that {anchor.path}.ots leads to block {anchor.height}; it does not")
+
+
+def _as_seen(evidence: Evidence, event: RelatedEvent) -> RelatedEvent:
+    """An event without its void verdict where the rebuilt battery's commitment is not here (in a bundle)."""
+    if event.event == "amend" or event.later in evidence.commitments:
+        return event
+    return event.model_copy(update={"void": None})
 
 
 def check_deviations(evidence: Evidence) -> Results:

@@ -115,7 +115,13 @@ def test_an_amendment_after_the_draw(seal: Seal, workspace: Workspace, calendar:
     confirm(seal, calendar)
     calendar.chain.mine(AHEAD + 6)
     assert draw(seal).code == 0
-    changed = (workspace.root / "p.toml").read_text().replace("repeats = 1", "repeats = 2")
+    template = ("preregister", "later", "--plan", "q", "--template", "two-class")
+    assert seal(*template).code == 2
+    written = seal(
+        *template, "--amends", "p", "--endpoint", "reference/solver", "--cap", "300", "--cap", "4000"
+    )
+    assert "seal preregister later --plan q --amends p --from q.toml" in written.err
+    changed = (workspace.root / "q.toml").read_text().replace("repeats = 1", "repeats = 2")
     (workspace.root / "q.toml").write_text(changed)
     refused = seal("preregister", "later", "--plan", "q", "--from", "q.toml")
     assert (refused.code, "--amends PLAN" in refused.err) == (2, True), refused.err
