@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -110,6 +111,23 @@ def test_both_reports_show_the_void_verdict_that_a_rebuilt_battery_answers(seal:
     assert [event.void for event in stored["hard"]] == ["easy-plan-1: H1 void by V1"]
     checked = json.loads(seal("verify", "--network", "regtest", "--offline", "--json").out)
     assert [one for one in checked["steps"] if one["status"] == "fail"] == []
+
+
+def test_the_bundles_of_both_hold_what_their_histories_name(
+    seal: Seal, rebuilt: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The bundle of the replaced battery lacks the other's commitment; a later report on it names it."""
+    again = seal("run", "easy-plan", "--again", NO_STAMP)
+    assert again.code == 0, again.err
+    assert "Battery hard replaces easy" in " ".join(seal("report", "easy-plan-2").out.split())
+    for name in ("easy", "hard"):
+        assert seal("retire", name, "--confirm", name, NO_STAMP).code == 0
+        alone = tmp_path_factory.mktemp("bundles") / name
+        shutil.copytree(rebuilt / "batteries" / name, alone)
+        found = json.loads(seal("verify", str(alone), "--network", "regtest", "--offline", "--json").out)
+        assert [one for one in found["steps"] if one["status"] == "fail"] == []
+        reports = [one["subject"] for one in found["steps"] if one["step"] == 11 and one["status"] == "ok"]
+        assert len(reports) == {"easy": 2, "hard": 1}[name], found["steps"]
 
 
 @pytest.mark.parametrize(
