@@ -89,6 +89,7 @@ def command(
     seal report
     seal report primes-plan-1 --html report.html --figures figures
     seal report monday tuesday wednesday --leaderboard
+    seal report primes-plan-1 --verbosity --cascade small,large --price small=0.1,0.4
 
     Figures and verdicts of ended runs (default: the latest): censoring and loss by class with exact
     p-values, token costs, scores under each policy, deviations from the plan. Several runs are

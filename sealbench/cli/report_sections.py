@@ -54,6 +54,11 @@ def across(found: Sequence[Reported], wanted: Wanted, settings: Settings) -> Ove
     """
     from sealbench.render import across as render
 
+    if wanted.prices and not (wanted.verbosity or wanted.cascade):
+        raise UsageError(
+            "--price changes nothing here: only --verbosity and --cascade count in USD",
+            hint=f"seal report {found[0].run.name} --verbosity --price {wanted.prices[0]}",
+        )
     prices = _prices(wanted.prices, {endpoint.name for one in found for endpoint in one.run.endpoints})
     sections: list[Section] = []
     if len(found) > 1:
