@@ -57,13 +57,14 @@ class Console:
         self.note(f"next: {command}")
 
     def error(self, message: str, hint: str = "") -> None:
-        """`seal: error: …` and, below it, `seal: hint: …`."""
+        """`seal: error: …` and, below it, `seal: hint: …`; names out of foreign files move no cursor."""
         self.clear_progress()
-        click.echo(
-            click.style("seal: error:", fg="red", bold=True) + f" {message}", err=True, color=self.color
-        )
+        mark = click.style("seal: error:", fg="red", bold=True)
+        click.echo(f"{mark} {_visible(message)}", err=True, color=self.color)
         if hint:
-            click.echo(click.style("seal: hint:", fg="cyan") + f" {hint}", err=True, color=self.color)
+            click.echo(
+                f"{click.style('seal: hint:', fg='cyan')} {_visible(hint)}", err=True, color=self.color
+            )
 
     @property
     def shows_progress(self) -> bool:
@@ -105,6 +106,10 @@ class Console:
         """Go up to the first of the lines drawn and clear from there to the end of the screen."""
         up = f"\x1b[{self._progress_lines - 1}A" if self._progress_lines > 1 else ""
         sys.stderr.write(f"\r{up}\x1b[J")
+
+
+def _visible(text: str) -> str:
+    return "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
 
 
 def _terminal_width() -> int:

@@ -226,6 +226,8 @@ def _verify_workspace(console: Console, target: WorkspaceTarget, asked: Asked, s
         console.json(found.to_json())
     else:
         console.result(verification_text(found, every=asked.every, width=console.width))
+        if found.failures:
+            console.next_step(f"seal verify --explain {found.failures[0].step}")
     return found.exit_code
 
 

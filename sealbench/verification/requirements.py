@@ -132,6 +132,8 @@ class AtLeastRevealed:
     ) -> list[RequirementResult]:
         """One line per battery judged."""
         names = [name for name in evidence.commitments if scope is None or name in scope.batteries]
+        if evidence.tree.bundle is not None:
+            names = [name for name in names if name == evidence.tree.bundle]
         if not names:
             return [RequirementResult("revealed", "fail", "there is no battery here to reveal items of")]
         shown = {result.subject for result in results if result.step == 6 and result.status == "ok"}

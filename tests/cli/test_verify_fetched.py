@@ -73,6 +73,23 @@ def test_a_tampered_workspace_in_an_archive(
     assert done.out.startswith("target: w.tar, SHA-256 ")
 
 
+def test_a_retired_bundle_in_its_archive(
+    seal: Seal, demo_folder: Path, tmp_path: Path, temporary: Path
+) -> None:
+    archive = tmp_path / "primes.tar"
+    shutil.copy(demo_folder / "archives" / "primes.tar", archive)
+    asked = ("--expect-hash", sha256_file(archive), "--at-least-revealed", "all")
+    done = seal("verify", "primes.tar", *REGTEST, *asked, cwd=tmp_path)
+    assert done.code == 0, done.out
+    assert "is the archive primes.tar" in done.out and "16 of 16 items of primes" in done.out
+    data = archive.read_bytes()
+    at = data.index(b'"charged_tokens":') + len(b'"charged_tokens":')
+    archive.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+    bad = seal("verify", "primes.tar", *REGTEST, *asked)
+    assert bad.code == 1 and " 1  FAIL" in bad.out and " -  FAIL         expected hash" in bad.out
+    assert "next: seal verify --explain 1" in bad.err
+
+
 def test_the_hash_of_an_archive_can_be_expected(seal: Seal, demo_folder: Path, tmp_path: Path) -> None:
     archive = packed(demo_folder, tmp_path / "w.tar")
     done = seal("verify", "w.tar", *REGTEST, "--expect-hash", sha256_file(archive), cwd=tmp_path)
