@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 from threading import Lock
 
-from sealbench.errors import CouldNotCheck
+from sealbench.errors import CouldNotCheck, SealError
 from sealbench.formats.sealed_sample import METADATA_KEY, SCORER, SealedSample, score_value
 from sealbench.inspect_bridge.samples import Samples, samples_of
 from sealbench.tasks.answers import grade, parse
@@ -44,7 +44,12 @@ def battery(battery: str, workspace: str = ".", wording: str | None = None) -> T
     ------
     SealError : the battery cannot be opened here; the message says why.
     """
-    opened = samples_of(Path(workspace), battery, wording)
+    try:
+        opened = samples_of(Path(workspace), battery, wording)
+    except SealError as error:
+        # Inspect AI prints what a task raises; a note is printed with it.
+        error.add_note(f"seal: hint: {error.hint}")
+        raise
     samples = [
         Sample(id=one.id, input=one.prompt, target=one.answer, metadata=one.metadata)
         for one in opened.samples

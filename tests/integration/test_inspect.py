@@ -149,4 +149,6 @@ def test_a_battery_that_cannot_be_opened_is_said(workspace: Workspace) -> None:
         text=True,
     )
     assert done.returncode != 0
-    assert "no such key here" in " ".join((done.stdout + done.stderr).split())
+    told = " ".join((done.stdout + done.stderr).split())
+    assert "no such key here" in told
+    assert "seal: hint: seal key restore BACKUP" in told
