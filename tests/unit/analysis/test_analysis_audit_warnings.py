@@ -1,4 +1,4 @@
-"""What else goes with the class: order, time, prompt length, parity, copies of a run; else nothing is said."""
+"""What else goes with the class: order, time, prompt length, parity, copies of a run."""
 
 from __future__ import annotations
 
