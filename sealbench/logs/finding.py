@@ -46,4 +46,4 @@ def _walk(folder: Path, format_name: str | None, notes: list[str]) -> Iterator[t
         wanted = f" of format {format_name}" if format_name else ""
         raise FormatError(f"{folder}: holds no log{wanted}", hint="name a log file, or another folder")
     if skipped:
-        notes.append(f"{folder}: {skipped} files are no logs or only belong to one, and were not read")
+        notes.append(f"{folder}: not read, being no logs or only parts of one: {skipped} of its files")

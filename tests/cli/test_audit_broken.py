@@ -112,7 +112,7 @@ def test_folders(seal: Seal, tmp_path: Path) -> None:
     (tmp_path / "mixed" / ".hidden.csv").write_text("id\n1\n")
     view = json.loads(seal("audit", "mixed", "--json", cwd=tmp_path).out)
     assert [one["format"] for one in view["files"]] == ["inspect-json"]
-    assert view["notes"] == ["mixed: 1 files are no logs or only belong to one, and were not read"]
+    assert view["notes"] == ["mixed: not read, being no logs or only parts of one: 1 of its files"]
     result = seal("audit", "mixed", "--format", "helm", cwd=tmp_path)
     assert (result.code, "holds no log of format helm" in result.err) == (1, True)
 
