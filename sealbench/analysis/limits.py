@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from sealbench.analysis.rows import Table, is_reference
 from sealbench.formats.report import Anchor, Scope, ScopeEndpoint
 
-_ALWAYS = (
+ALWAYS = (
     (
         "Labels are not randomised: a small p says that instances are not exchangeable between the classes "
         "within their strata. It proves no mechanism."
@@ -68,7 +68,7 @@ def not_proved(table: Table, anchors: Sequence[Anchor]) -> tuple[str, ...]:
     if table.run.require in _UNANCHORED:
         limits.append(_UNANCHORED[table.run.require])
     limits.append(_ORDER)
-    return (*limits, *_ALWAYS)
+    return (*limits, *ALWAYS)
 
 
 def scope(table: Table) -> Scope:

@@ -49,7 +49,15 @@ class Struck:
     text: str
 
 
-Cell = str | Struck
+@dataclass(frozen=True)
+class Link:
+    """Text that leads to a file beside the page; `address` is relative."""
+
+    text: str
+    address: str
+
+
+Cell = str | Struck | Link
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
 from sealbench.formats.report import Report
 from sealbench.formats.run import LogLine
 from sealbench.render.content import document
-from sealbench.render.document import BREAKS, Block, Bullets, Cell, Document, Grid, Paragraph, Section, Struck
+from sealbench.render.document import (
+    BREAKS,
+    Block,
+    Bullets,
+    Cell,
+    Document,
+    Grid,
+    Link,
+    Paragraph,
+    Section,
+    Struck,
+)
 from sealbench.render.figures import figures
 from sealbench.render.svg import Figure
 
@@ -77,25 +89,54 @@ def render_html_document(
     content: Document, drawn: Sequence[Figure] = (), *, exploratory: bool = False
 ) -> str:
     """Any document as a page, its figures after the first section."""
-    links = [(section.name, section.title) for section in content.sections]
-    sections = [_section(section) for section in content.sections]
-    if drawn:
-        # What was registered comes first, then what can be seen, then all tables.
-        first = 1 if content.sections and content.sections[0].name == "verdicts" else 0
-        sections.insert(first, _figures(drawn, exploratory=exploratory))
-        links.insert(first, ("figures", "Figures"))
-    contents = "".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in links)
-    title = escape(content.title)
+    figure_sections = [FigureSection("figures", "Figures", tuple(drawn), exploratory)] if drawn else []
+    # What was registered comes first, then what can be seen, then all tables.
+    first = 1 if content.sections and content.sections[0].name == "verdicts" else 0
+    parts: list[Section | FigureSection] = [*content.sections]
+    parts[first:first] = figure_sections
+    return render_page(content.title, content.lead, parts, exploratory=exploratory)
+
+
+@dataclass(frozen=True)
+class FigureSection:
+    """A heading with figures under it; `name` is its anchor."""
+
+    name: str
+    title: str
+    figures: tuple[Figure, ...]
+    exploratory: bool = False
+
+
+def render_page(
+    heading_text: str,
+    lead: Sequence[Block],
+    parts: Sequence[Section | FigureSection],
+    *,
+    exploratory: bool = False,
+    skip: str = "To the report",
+    up: Link | None = None,
+) -> str:
+    """A page of sections and figures in this order.
+
+    Parameters
+    ----------
+    skip : what the skip link says.
+    up : the page that this one belongs to, linked above the heading.
+    """
+    sections = [_figures(part) if isinstance(part, FigureSection) else _section(part) for part in parts]
+    contents = "".join(f'<li><a href="#{part.name}">{escape(part.title)}</a></li>' for part in parts)
+    title = escape(heading_text)
+    above = f"<p>{_cell(up)}</p>" if up else ""
     heading = ' class="exploratory"' if exploratory else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         f"<style>{_STYLE}</style>\n</head>\n<body>\n"
-        '<a class="skip" href="#main">To the report</a>\n'
-        f"<header><h1{heading}>{title}</h1></header>\n"
+        f'<a class="skip" href="#main">{escape(skip)}</a>\n'
+        f"<header>{above}<h1{heading}>{title}</h1></header>\n"
         f'<nav aria-label="Contents"><ul>{contents}</ul></nav>\n'
-        f'<main id="main">\n{"".join(_block(block) for block in content.lead)}\n{"".join(sections)}</main>\n'
+        f'<main id="main">\n{"".join(_block(block) for block in lead)}\n{"".join(sections)}</main>\n'
         "</body>\n</html>\n"
     )
 
@@ -110,15 +151,16 @@ def _section(section: Section) -> str:
     )
 
 
-def _figures(drawn: Sequence[Figure], *, exploratory: bool) -> str:
-    head = "EXPLORATORY: figures" if exploratory else "Figures"
+def _figures(part: FigureSection) -> str:
+    head = f"EXPLORATORY: {part.title.lower()}" if part.exploratory else part.title
     body = "".join(
         f'<figure><div class="wide" tabindex="0" role="group" aria-label="{escape(figure.title)}">'
         f"{figure.svg}</div><figcaption><strong>{escape(figure.title)}.</strong> "
         f"{escape(figure.description)}</figcaption></figure>\n"
-        for figure in drawn
+        for figure in part.figures
     )
-    return f'<section aria-labelledby="figures"><h2 id="figures">{head}</h2>\n{body}</section>\n'
+    name = part.name
+    return f'<section aria-labelledby="{name}"><h2 id="{name}">{escape(head)}</h2>\n{body}</section>\n'
 
 
 def _block(block: Block) -> str:
@@ -157,5 +199,11 @@ def _side(grid: Grid, column: int) -> str:
 def _cell(cell: Cell) -> str:
     if isinstance(cell, Struck):
         return f"<s>{escape(cell.text)}</s>"
-    broken = "<wbr>".join(escape(part) for part in BREAKS.split(cell))  # inside names, which can be long
-    return _SCIENTIFIC.sub(r'<span class="whole">\g<0></span>', broken)
+    if isinstance(cell, Link):
+        return f'<a href="{escape(cell.address)}">{_broken(cell.text)}</a>'
+    return _SCIENTIFIC.sub(r'<span class="whole">\g<0></span>', _broken(cell))
+
+
+def _broken(text: str) -> str:
+    """Text that may be broken inside names, which can be long."""
+    return "<wbr>".join(escape(part) for part in BREAKS.split(text))

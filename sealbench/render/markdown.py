@@ -6,7 +6,7 @@ import re
 
 from sealbench.formats.report import Report
 from sealbench.render.content import document
-from sealbench.render.document import Block, Bullets, Cell, Document, Grid, Paragraph, Struck
+from sealbench.render.document import Block, Bullets, Cell, Document, Grid, Link, Paragraph, Struck
 
 # Characters that would otherwise be read as mark-up; names of endpoints come from outside.
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")
@@ -51,4 +51,6 @@ def _row(cells: list[str]) -> str:
 
 
 def _cell(cell: Cell) -> str:
+    if isinstance(cell, Link):
+        return f"[{escape(cell.text)}](<{cell.address}>)"
     return f"~~{escape(cell.text)}~~" if isinstance(cell, Struck) else escape(cell)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from sealbench.formats.report import Comparison, Cost, Report
-from sealbench.render.document import endpoint_text, p_text
+from sealbench.render.document import Block, Bullets, Grid, columns, endpoint_text, p_text
+
+_NO_TEST = "no test of censoring: the report says why"
 
 
 def render_summary(report: Report) -> str:
@@ -14,19 +16,35 @@ def render_summary(report: Report) -> str:
     return "\n".join(line for line in lines if line)
 
 
+def summary_blocks(report: Report) -> tuple[Block, ...]:
+    """The same as a table and a list, for a page."""
+    head, *rows = _cut_rows(report) or [()]
+    sentences = [*_right_lines(report), *_wipe_out_lines(report), _verdict_line(report)]
+    if not rows:
+        return (Bullets((_NO_TEST, *sentences)),)
+    return (Grid(head[0], ("endpoint", *head[1:]), columns(rows)), Bullets(tuple(sentences)))
+
+
 def _cut_lines(report: Report) -> list[str]:
-    tests = [test for test in report.tests if test.measure == "censored" and test.hypothesis is not None]
-    tests = tests or [test for test in report.tests if test.measure == "censored"]
-    if not tests:
-        return ["no test of censoring: the report says why"]
-    smallest = min(test.cap for test in tests)
-    shown = [test for test in tests if test.cap == smallest]
-    head = (f"cut at cap {smallest}", shown[0].class1, shown[0].class0, "exact p")
-    rows = [head, *(_cut_row(test) for test in shown)]
+    rows = _cut_rows(report)
+    if not rows:
+        return [_NO_TEST]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
+
+
+def _cut_rows(report: Report) -> list[tuple[str, ...]]:
+    """A head and one row per test of censoring at the smallest cap; nothing without such a test."""
+    tests = [test for test in report.tests if test.measure == "censored" and test.hypothesis is not None]
+    tests = tests or [test for test in report.tests if test.measure == "censored"]
+    if not tests:
+        return []
+    smallest = min(test.cap for test in tests)
+    shown = [test for test in tests if test.cap == smallest]
+    head = (f"cut at cap {smallest}", shown[0].class1, shown[0].class0, "exact p")
+    return [head, *(_cut_row(test) for test in shown)]
 
 
 def _cut_row(test: Comparison) -> tuple[str, str, str, str]:

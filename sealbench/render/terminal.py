@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from sealbench.formats.report import Report
 from sealbench.render.content import document
-from sealbench.render.document import BREAKS, Block, Bullets, Cell, Document, Grid, Paragraph, Struck
+from sealbench.render.document import BREAKS, Block, Bullets, Cell, Document, Grid, Link, Paragraph, Struck
 
 _GAP = 2
 _LEAST = 6  # characters a column keeps when a table is squeezed
@@ -103,6 +103,8 @@ class _Writer:
 
 
 def _plain(cell: Cell) -> str:
+    if isinstance(cell, Link):
+        return cell.text
     return f"[{cell.text}]" if isinstance(cell, Struck) else cell
 
 
