@@ -179,9 +179,29 @@ _CONTEXT: dict[str, object] = {
     **{
         term: f"cr:{term}"
         for term in (
-            *("citeAs", "column", "extract", "field", "fileObject", "fileProperty", "fileSet", "format"),
+            *(
+                "citeAs",
+                "column",
+                "equivalentProperty",
+                "extract",
+                "field",
+                "fileObject",
+                "fileProperty",
+                "fileSet",
+                "format",
+            ),
             *("includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet"),
-            *("references", "regex", "repeated", "replace", "separator", "source", "subField", "transform"),
+            *(
+                "references",
+                "regex",
+                "repeated",
+                "replace",
+                "samplingRate",
+                "separator",
+                "source",
+                "subField",
+                "transform",
+            ),
         )
     },
     "conformsTo": "dct:conformsTo",

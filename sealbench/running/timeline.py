@@ -36,7 +36,9 @@ def battery_timeline(workspace: Workspace, registry: Registry, scope: BundleScop
     for line in registry.lines:
         words = _words(line, scope)
         if words:
-            yield Moment(words, line.at, _proved(workspace, registry, line, headers))
+            yield Moment(
+                words, f"{line.at[:10]} {line.at[11:16]} UTC", _proved(workspace, registry, line, headers)
+            )
 
 
 def _words(line: RegistryLine, scope: BundleScope) -> str:

@@ -80,9 +80,7 @@ def _refuse_folder(workspace: Workspace, folder: Path) -> None:
     inside = folder.resolve()
     for name in (*PUBLIC_FOLDERS, ".seal"):
         if inside.is_relative_to((workspace.root / name).resolve()):
-            raise UsageError(
-                f"{folder} lies among the files of the workspace", hint="seal retire --site site"
-            )
+            raise UsageError(f"{folder} lies among the workspace's files", hint="seal retire --site site")
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is no folder", hint="seal retire --site site")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
