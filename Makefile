@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEMO   := demo
 
-.PHONY: demo test check docs bench slow tamper test-regtest test-llm test-inspect clean lock
+.PHONY: demo test check docs bench slow tamper test-regtest test-llm test-inspect test-croissant clean lock
 
 demo: $(READY)
 	rm -rf $(DEMO)
@@ -67,6 +67,16 @@ $(INSPECT)/.ready: pyproject.toml
 	$(INSPECT)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[inspect]' openai pandas polars
 	touch $@
 
+# Croissant's own reader over the metadata of a retired battery.
+CROISSANT := .venv-croissant
+test-croissant: $(READY) $(CROISSANT)/.ready
+	CROISSANT_PYTHON=$(CURDIR)/$(CROISSANT)/bin/python $(BIN)/python -m pytest -rs -m integration tests/integration/test_croissant.py
+
+$(CROISSANT)/.ready:
+	test -x $(CROISSANT)/bin/python || $(PYTHON) -m venv $(CROISSANT)
+	$(CROISSANT)/bin/python -m pip install --quiet --disable-pip-version-check mlcroissant==1.1.1
+	touch $@
+
 bench: $(READY)
 	for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
@@ -83,5 +93,5 @@ $(READY): requirements.lock pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) $(LLM) $(INSPECT) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LLM) $(INSPECT) $(CROISSANT) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

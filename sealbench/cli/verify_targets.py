@@ -61,6 +61,8 @@ def choose_target(texts: Sequence[str]) -> Target:
     """
     if not texts:
         here = Path.cwd()
+        if is_bundle(here) and _root_around(here) is None:
+            return WorkspaceTarget(here)
         return WorkspaceTarget(here if (here / REGISTRY).is_file() else Workspace.find().root)
     targets = [_target_of(text) for text in texts]
     if len(targets) == 1:

@@ -1,4 +1,4 @@
-"""`seal retire --site DIR`: pages that stand alone, the same bytes each time, nothing sealed, nothing mixed."""
+"""`seal retire --site DIR`: pages that stand alone, the same bytes each time, nothing sealed in them."""
 
 from __future__ import annotations
 

@@ -35,6 +35,7 @@ PAGES = (
     "docs/own-items.md",
     "docs/beacon.md",
     "docs/revealing.md",
+    "docs/retire.md",
     "docs/keys.md",
 )
 

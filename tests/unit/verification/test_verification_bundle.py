@@ -162,3 +162,14 @@ def test_absurd_sizes_are_refused(workspace: Workspace, tmp_path: Path) -> None:
         stream.truncate(2 << 30)  # sparse: takes no room
     with pytest.raises(CheckFailed, match="more data than"):
         read_bundle(tmp_path / "b")
+
+
+def test_a_bundle_under_another_name_is_no_bundle(
+    verifier: Verifier, workspace: Workspace, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(workspace.retired("primes"), tmp_path / "b"))
+    key = folder / "key.json"
+    key.write_bytes(key.read_bytes().replace(b'"primes"', b'"pairs"'))
+    result = verifier.verify(read_bundle(folder))
+    assert_fails(result, 1, "batteries/pairs/SHA256SUMS", "key.json")
+    assert_fails(result, 1, "commitments/pairs.json", "every bundle holds it")
