@@ -1,7 +1,7 @@
-"""Runs the independent checker over test vectors: `python vectors.py FOLDER`.
+"""Runs the stand-alone verifier over test vectors: `python vector_cases.py FOLDER`.
 
 Each case's `expect.json` says what must be found. What only the vectors need stands here: streams, the
-order of a run, paths of a Merkle tree. Standard library alone, like checker.py.
+order of a run, values that follow from K. Standard library alone, like verify.py.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[2] / "sealbench" / "standalone"))
 
 import hashlib
 
-import checker
-from checker import Wrong, hkdf, leaf_hash, need, numbered, parts, sha256, tree_root
+import verify
+from verify import Wrong, hkdf, leaf_hash, need, numbered, parts, sha256, tree_root
 
 Expect = dict[str, Any]
 
@@ -58,18 +58,17 @@ class Stream:
         return result
 
 
-def root_of_path(leaf: bytes, index: int, size: int, path: list[bytes]) -> bytes:
-    """The root that a path leads to, by the recursion of RFC 6962 section 2.1.1, from the top down."""
-    need(0 <= index < size, "the index lies outside the tree")
-    if size == 1:
-        need(not path, "the path is too long")
-        return leaf
-    need(path, "the path is too short")
-    split = 1 << ((size - 1).bit_length() - 1)
-    if index < split:
-        return hashlib.sha256(b"\x01" + root_of_path(leaf, index, split, path[:-1]) + path[-1]).digest()
-    below = root_of_path(leaf, index - split, size - split, path[:-1])
-    return hashlib.sha256(b"\x01" + path[-1] + below).digest()
+def root_of_path(leaf: bytes, index: int, size: int, path: list[str]) -> str:
+    """The root that siblings, from the leaf's level up, lead to; empty for a path of another length."""
+    node, siblings = leaf, [bytes.fromhex(one) for one in path]
+    while size > 1 and index < size:
+        if index % 2 or index + 1 < size:  # else a last node, lifted without a sibling
+            if not siblings:
+                return ""
+            sibling = siblings.pop(0)
+            node = verify.node_hash(sibling, node) if index % 2 else verify.node_hash(node, sibling)
+        index, size = index // 2, (size + 1) // 2
+    return node.hex() if index == 0 and not siblings else ""
 
 
 # One function per kind of case: what this implementation finds, or Wrong ------------------------------
@@ -77,16 +76,16 @@ def root_of_path(leaf: bytes, index: int, size: int, path: list[bytes]) -> bytes
 
 def canonical(folder: Path, _: Expect) -> Expect:
     data = (folder / "input.json").read_bytes()
-    checker.read(data)
+    verify.parse(data)
     return {"sha256": sha256(data)}
 
 
 def derivations(folder: Path, expect: Expect) -> Expect:
-    key = checker.read((folder / "key.json").read_bytes(), "sealbench/key/v1")
+    key = verify.parse((folder / "key.json").read_bytes(), "sealbench/key/v1")
     secret, parameters = bytes.fromhex(key["secret"]), (folder / "parameters.json").read_bytes()
     digest = bytes.fromhex(sha256(parameters))
     seed = hkdf(secret, "sealbench/v1/seed", digest)
-    ids, salts = checker.keys_of(secret)
+    ids, salts = hkdf(secret, "sealbench/v1/id"), hkdf(secret, "sealbench/v1/salt")
     run = hkdf(secret, "sealbench/v1/response", expect["run"])
     instance = {name: hkdf(secret, "sealbench/v1/instance", name) for name in expect["instance_ids"]}
     return {
@@ -134,66 +133,92 @@ def order(_: Path, expect: Expect) -> Expect:
 
 def merkle_roots(_: Path, expect: Expect) -> Expect:
     leaves = [leaf_hash(bytes.fromhex(leaf)) for leaf in expect["leaves"]]
-    return {"roots": [tree_root(leaves[:size]).hex() for size in range(len(leaves) + 1)]}
+    return {"roots": [tree_root(leaves[:size]) for size in range(len(leaves) + 1)]}
 
 
 def inclusion(_: Path, expect: Expect) -> Expect:
-    path = [bytes.fromhex(step) for step in expect["path"]]
     leaf = bytes.fromhex(expect["leaf_hash"])
-    found = root_of_path(leaf, expect["index"], expect["size"], path).hex()
+    found = root_of_path(leaf, expect["index"], expect["size"], expect["path"])
     need(found == expect["root"], "another root")
     return {}
 
 
 def opened_item(folder: Path, expect: Expect) -> Expect:
     item = (folder / "item.json").read_bytes()
-    checker.read(item, "item")
+    verify.parse(item, "item")
     leaf = leaf_hash(bytes.fromhex(expect["salt"]) + item)
     return inclusion(folder, {**expect, "leaf_hash": leaf.hex()})
 
 
 def envelope(folder: Path, expect: Expect) -> Expect:
-    names = ("key.json", "parameters.json", "sealed.json", "battery.json")
-    found = checker.open_battery(*((folder / name).read_bytes() for name in names))
-    need(found["secret_commitment"] == expect["secret_commitment"], "another K")
-    need(found["root"] == expect["root"], "another root")
-    return {"leaf_hashes": found["leaf_hashes"]}
+    key, parameters, sealed, battery = (
+        (folder / name).read_bytes()
+        for name in ("key.json", "parameters.json", "sealed.json", "battery.json")
+    )
+    secret = bytes.fromhex(verify.parse(key, "sealbench/key/v1")["secret"])
+    need(sha256(parts("sealbench/v1/secret", secret)) == expect["secret_commitment"], "another K")
+    envelope = verify.parse(sealed, "sealbench/sealed/v1")
+    ciphertext, associated = verify.unarmour(envelope["ciphertext"]), parts(envelope["name"], parameters)
+    opened = verify.decrypt(hkdf(secret, "sealbench/v1/encryption"), ciphertext or b"", associated)
+    need(opened == battery, "the envelope holds another battery")
+    items, salts = verify.parse(opened, "sealbench/battery/v1")["items"], hkdf(secret, "sealbench/v1/salt")
+    leaves = [leaf_hash(numbered(salts, at) + verify.canonical(item)) for at, item in enumerate(items)]
+    need(tree_root(leaves) == expect["root"], "another root")
+    return {"leaf_hashes": [leaf.hex() for leaf in leaves]}
 
 
 def sshsig(folder: Path, expect: Expect) -> Expect:
     message, signature, signers = (
         (folder / name).read_bytes() for name in ("message", "message.sig", "allowed_signers")
     )
-    if not checker.check_signature(message, signature, signers, expect["fingerprint"]):
-        return {"not_checked": "ssh-keygen is not here"}
+    line = next(one for one in signers.decode().splitlines() if one.startswith(expect["fingerprint"] + " "))
+    key = verify.read_key(line[line.index("ssh-ed25519 ") :])
+    need(
+        key.fingerprint == expect["fingerprint"] and key.signer == line + "\n",
+        "another line of allowed_signers",
+    )
+    try:
+        key.check(message, signature)
+    except Wrong as error:
+        if error.status == "not_checked":
+            return {"not_checked": "ssh-keygen is not here"}
+        raise
     return {}
 
 
 def registry(folder: Path, _: Expect) -> Expect:
-    checkpoints = {int(path.stem): path.read_bytes() for path in (folder / "checkpoints").glob("*.json")}
-    lines, hashes = checker.read_registry((folder / "registry.jsonl").read_bytes(), checkpoints)
+    data = (folder / "registry.jsonl").read_bytes()
+    tree = {"commitments/registry.jsonl": data}
+    for path in (folder / "checkpoints").glob("*.json"):
+        tree[f"commitments/checkpoints/{path.name}"] = path.read_bytes()
+    lines = verify.parse_lines(data, "registry_line")
+    hashes = verify.follow_chain(data, lines, "0" * 64)
+    need(lines and lines[0]["event"] == "key", "it does not begin with a key", line=1)
+    found = verify.Verification(tree, verify.Policy("regtest"))
+    false = [reason for _, reason in found.false_checkpoints()]
+    need(not false, "; ".join(false), line=int(false[0].split("size ")[1].split(" ")[0]) if false else None)
     return {"size": len(lines), "first": hashes[0], "head": hashes[-1]}
 
 
 def log(folder: Path, _: Expect) -> Expect:
-    run = (folder / "run.json").read_bytes()
-    checker.read(run, "sealbench/run/v1")
-    lines, hashes = checker.read_chain((folder / "log.jsonl").read_bytes(), "log line", sha256(run))
+    run, data = (folder / "run.json").read_bytes(), (folder / "log.jsonl").read_bytes()
+    verify.parse(run, "sealbench/run/v1")
+    lines = verify.parse_lines(data, "log_line")
+    hashes = verify.follow_chain(data, lines, sha256(run))
     return {"lines": len(lines), "head": [sha256(run), *hashes][-1]}
 
 
 def headers(folder: Path, _: Expect) -> Expect:
-    return checker.read_headers((folder / "headers.bin").read_bytes())
+    network, found = verify.read_headers((folder / "headers.bin").read_bytes())
+    return {"network": network, "headers": {str(height): raw.hex() for height, raw in found.items()}}
 
 
 def workspace(folder: Path, expect: Expect) -> Expect:
-    found = checker.Workspace(checker.load(folder)).check()
-    false = [f"{subject}: {detail}" for status, subject, detail in found if status == "FAIL"]
+    tree, bundle = verify.load(folder)
+    found = verify.Verification(tree, verify.Policy(expect["network"]), bundle).results
+    false = [f"step {one[0]} {one[2]}: {one[3]}" for one in found if one[1] not in ("ok", "not_due")]
     need(not false, "; ".join(false))
-    items = [
-        checker.read((folder / f"batteries/{name}/battery.json").read_bytes())["items"]
-        for name in expect["batteries"]
-    ]
+    items = [verify.parse(tree[f"batteries/{name}/battery.json"])["items"] for name in expect["batteries"]]
     return {"items": sum(map(len, items))}
 
 
@@ -225,8 +250,8 @@ def check_case(folder: Path) -> str:
     except Wrong as error:
         if expect["valid"]:
             return f"refused: {error}"
-        wanted = {key: expect[key] for key in ("line", "checkpoint") if key in expect}
-        return "" if not wanted or wanted == error.where else f"refused at {error.where}, not at {wanted}"
+        wanted = expect.get("line", expect.get("checkpoint"))
+        return "" if wanted in (None, error.line) else f"refused at {error.line}, not at {wanted}"
     if found.pop("not_checked", ""):
         return ""
     if not expect["valid"]:
