@@ -357,8 +357,8 @@ def check_primality(params: Any, label: str, certificate: Any) -> None:
     number = read_integer(*fields(params, "n"))
     if label == "prime": return check_prime(number, certificate)
     factor, cofactor = map(read_integer, fields(certificate, "factor cofactor", "factor"))
-    need(label == "composite" and 1 < factor <= cofactor and factor * cofactor == number, f"{factor} and {cofactor} are no factors of {number}")
-    need(factor >= 2**16 or all(number % one for one in range(2, factor)), f"{factor} is not the least factor")
+    right = label == "composite" and 1 < factor <= cofactor and factor * cofactor == number
+    need(right and (factor >= 2**16 or all(number % one for one in range(2, factor))), f"{factor} and {cofactor} are not {number}'s factors, the least first")
 def check_subset_sum(params: Any, label: str, certificate: Any) -> None:
     given, target, k = fields(params, "numbers target k")
     numbers, target, k = integers(given), read_integer(target), read_integer(k)
@@ -399,8 +399,8 @@ def check_satisfiability(params: Any, label: str, certificate: Any) -> None:
     need(canonical(said) == canonical([found or leaves]), "the first assignment, or the leaves of the refutation, are others")
 def check_digit_sum(params: Any, label: str, certificate: Any) -> None:
     (digits,), (total,) = fields(params, "digits"), fields(certificate, "sum", "digit_sum")
-    need(isinstance(digits, str) and re.fullmatch("[1-9][0-9]*", digits), "is no number in digits")
-    need(read_integer(total) == sum(map(int, digits)) and label == ("even", "odd")[total % 2], "has another digit sum")
+    right = sum(map(int, digits)) if isinstance(digits, str) and re.fullmatch("[1-9][0-9]*", digits) else -1
+    need(read_integer(total) == right and label == ("even", "odd")[total % 2], "has another digit sum, or no digits")
 def check_asserted(params: Any, _: str, certificate: Any) -> None: need(fields(params, "id") and fields(certificate, "by", "asserted") == ["author"], "is not asserted by the author")
 FAMILIES = {"primality": check_primality, "subset_sum": check_subset_sum, "satisfiability": check_satisfiability, "digit_sum_parity": check_digit_sum, "imported": check_asserted}
 def certify(items: Sequence[Any], families: Sequence[Any]) -> str:  # Check each instance's certificate once; what they show, in words
@@ -464,7 +464,7 @@ def recount(stated: Any, lines: Sequence[Any]) -> bool:  # Compare one compariso
 
 # == 7. Files: what each path is, and reading them =========================================================================================
 ROLES = [(re.compile(pattern.replace("NAME", "([a-z0-9][a-z0-9_-]{0,63})")), kind, form) for pattern, kind, form in (
-    (r"batteries/NAME/record/.+", "copy", ""), (r"(.+)\.sig", "signature", ""), (r"(.+)\.ots", "proof", ""),
+    (r"batteries/NAME/record/.+", "copy", ""), (r"batteries/NAME/verify\.py", "verifier", ""), (r"(.+)\.sig", "signature", ""), (r"(.+)\.ots", "proof", ""),
     (r"commitments/headers\.bin()", "headers", ""), (r"batteries/NAME/SHA256SUMS", "sums", ""), (r"batteries/NAME/items\.jsonl", "items", ""),
     (r"commitments/registry\.jsonl()", "registry", "registry_line"), (r"commitments/files\.json()", "files", "sealbench/files/v1"),
     (r"commitments/checkpoints/([0-9]{1,16})\.json", "checkpoint", "sealbench/checkpoint/v1"), (r"batteries/NAME/CANARY\.txt", "canary", ""),
@@ -504,11 +504,11 @@ def load(root: Path) -> tuple[dict[str, bytes], str]:  # a workspace's tree; or 
     if (root / REGISTRY).is_file(): return read_folder(root, PUBLIC), ""
     if not (root / "record").is_dir(): raise FileNotFoundError(f"{root} is neither a retired battery's folder nor a workspace")
     files, tree = read_folder(root, [one.name for one in root.iterdir() if one.name[0] != "."]), dict[str, bytes]()
-    named = re.search(rb'"name":"([a-z0-9][a-z0-9_-]{0,63})"', files.get("key.json", b"") + files.get("battery.json", b"")[-999:])
-    name = named[1].decode() if named else root.name
+    name = next(re.finditer(rb'"name":"([a-z0-9][a-z0-9_-]{0,63})"', files.get("key.json", b"") + files.get("battery.json", b"")[-999:]), [b"", b"x"])[1].decode()
     for path, data in files.items():
         place = path[7:] if path.startswith("record/") else f"batteries/{name}/{path}"
-        need(place.split("/")[0] in PUBLIC and place not in tree, f"{path} has no place in a record, or a second one")
+        foreign = place.split("/")[0] not in PUBLIC or path.startswith("record/") == place.startswith(f"batteries/{name}/")
+        need(not foreign, f"{path} has no place in a record")
         tree[place] = data
     return tree, name
 
@@ -584,6 +584,8 @@ class Verification:
             needed = {path for path in self.tree if folder_of("runs", path) in ("", *ended)} - {FILES} | {REGISTRY}
             checks.append((FILES, self.check_list, FILES, [path for path, _ in pairs], pairs, needed))
         wrong, told = [one for one in self.each(checks) if one[0] != "ok"], "files parse, equal their own re-encoding, and are as listed"
+        others = (path for path in self.kinds["verifier"] if self.tree[path] != Path(__file__).read_bytes())
+        yield from (("not_due", path, "differs from the stand-alone verifier that runs here; not run", None) for path in others)
         yield from wrong or [("ok", folder + "SHA256SUMS" if self.bundle else FILES, f"{len(self.tree)} {told}", None)]
     def check_file(self, path: str) -> None:
         kind, name, form = role(path)
@@ -595,9 +597,8 @@ class Verification:
         need(str(own) == name, f"calls itself {own!s:.70}")
         if kind == "sums": self.check_sums(path, path[: -len("SHA256SUMS")], name == self.bundle)
         if kind not in ("items", "canary"): return
-        raw = bytearray(digest(parts("sealbench/v1/canary", bytes.fromhex(self.digest(f"commitments/{name}.json") or "")))[:16])
-        raw[6], raw[8] = raw[6] & 15 | 128, raw[8] & 63 | 128
-        text = f"sealbench canary {uuid.UUID(bytes=bytes(raw))}: evaluation data, not for training corpora"
+        raw = little(digest(parts("sealbench/v1/canary", bytes.fromhex(self.digest(f"commitments/{name}.json") or "")))[15::-1])  # big-endian
+        text = f"sealbench canary {uuid.UUID(int=raw & ~(15 << 76 | 3 << 62) | 8 << 76 | 2 << 62)}: evaluation data, not for training corpora"
         lines = [canonical({**one, "canary": text}) for one in self.docs.get(f"batteries/{name}/battery.json", {"items": []})["items"]]
         need(self.tree[path] == b"".join(line + b"\n" for line in (lines if kind == "items" else [text.encode()])), "does not follow from commitment and items")
     def check_sums(self, path: str, folder: str, bundle: bool) -> None:
@@ -651,13 +652,13 @@ class Verification:
     def check_attestations(self, path: str) -> tuple[str, str]:
         need(self.commits(path), "is no readable proof of the file beside it (step 3)", "not_checked")
         best = self.place(path)
-        when = f"{datetime.fromtimestamp(best.time, timezone.utc):%Y-%m-%d %H:%M} UTC, give or take two hours"
-        return f"anchored in block {best.height}, {when if self.chain.mainnet else 'which proves nothing about time'}", best.grade
+        when = f"{datetime.fromtimestamp(best.time, timezone.utc):%Y-%m-%d %H:%M} UTC, give or take two hours" if self.chain.mainnet else "which proves nothing about time"
+        return f"anchored in block {best.height}, {when}", best.grade
     def place(self, path: str) -> Any:  # the earliest Block that a file is proved to stand in; Wrong with the reason and grade if there is none
         usable = self.commits(path) and self.labelled == self.policy.network
         found = [self.chain.grade(one[1], one[2]) for one in (self.docs[path + ".ots"].found if usable else ()) if one[0] == "bitcoin"]
         good, false = [one for one in found if one.grade in ACCEPTED], [one for one in found if one.grade == "mismatch"]
-        if false: raise Wrong(false[0].detail, "fail", grade="mismatch")
+        if false: raise Wrong(false[0].detail, grade="mismatch")
         if not found: raise Wrong(f"{path} is promised by calendars at most, in no block yet", "pending", grade="pending")
         if not good: raise Wrong(f"{path}: {found[0].detail}", "not_checked", grade=found[0].grade)
         return min(good, key=lambda one: (not one.proved, one.height))
@@ -711,7 +712,7 @@ class Verification:
     def false_checkpoints(self) -> Iterator[tuple[str, str]]:
         since = self.policy.since  # in a bundle it may be later than the registry's copy, which ends at the retirement
         for size, one in [*self.checkpoints.items(), *([(since["size"], since)] if since else [])]:
-            seen, later = self.hashes[size - 1 : size] if size else [], bool(self.bundle) and one is since and size > len(self.lines)
+            seen, later = self.hashes[size - 1 : size] if size else [], self.bundle and one is since and size > len(self.lines)
             if one["registry"] != self.hashes[0] or (seen != [one["head"]] and not later):
                 yield REGISTRY, f"is not what the checkpoint of size {size} saw: cut, rewritten or another's"
     def false_bindings(self) -> Iterator[tuple[str, str]]:
@@ -755,8 +756,8 @@ class Verification:
         left = "not_checked" if waived or {*waiting} == {"not_checked"} else "pending"
         need(not waiting, "commitment or plan are not anchored as far as needed", left)
         need(block.grade in ACCEPTED, f"no proved header of block {block.height} is at hand", "not_checked")
-        covering = [size for size in self.checkpoints if size > self.events("run_start").get(name, {"seq": 2**53})["seq"]]
-        status, _, place, _ = self.attempt("", self.place, f"commitments/checkpoints/{min(covering, default=0)}.json")
+        covering = min((size for size in self.checkpoints if size > self.events("run_start").get(name, {"seq": 2**53})["seq"]), default=0)
+        status, _, place, _ = self.attempt("", self.place, f"commitments/checkpoints/{covering}.json")
         need(status == "ok", "the checkpoint over its start is not anchored yet", "not_checked" if status == "not_checked" else "pending")
         early = place.height < block.height if place.proved and block.proved else place.time + SLACK < block.time - SLACK
         need(not early, f"the checkpoint over its start stands in block {place.height}, before block {block.height}")
@@ -771,7 +772,6 @@ class Verification:
         run, ended, path = self.runs.get(name, {}), self.events("run_end", "run_abort").get(name, {}), f"runs/{name}/log.jsonl"
         need(run, f"runs/{name}/run.json is missing or unreadable", "not_checked")
         need(ended, "the run is not finished", "pending")
-        need(path in self.tree, "is missing: the registry says that the run has ended")
         need(run["battery"] in self.commitments, "its commitment is missing or unreadable", "not_checked")
         lines, whole, named = self.log(name), ended["event"] == "run_end", {one["path"]: one["sha256"] for one in ended["files"]}
         need((not whole or ended["detail"].get("lines") == len(lines)) and named.get(path, self.digest(path)) == self.digest(path), "is not the log that the registry names")
@@ -785,8 +785,7 @@ class Verification:
             item = items.get(line["item"], {"minimal_answer": ""})
             same = all(line[one] == item.get(one) for one in ITEM_FIELDS) and line["minimal_characters"] == len(item["minimal_answer"])
             need(same, f"line {line['seq'] + 1}: is not about an item of the battery as the battery has it")
-        asked = {one for one, item in items.items() if item["wording"] in run["wordings"]}
-        need(not whole or asked <= {line["item"] for line in lines}, "an item of the battery has no line")
+        need(not whole or {one for one, item in items.items() if item["wording"] in run["wordings"]} <= {line["item"] for line in lines}, "an item of the battery has no line")
         need(responses in self.tree, f"{told}; its raw responses are not published", "not_checked")
         registered = self.bound.get(responses, [self.digest(responses)])[0] == self.digest(responses)
         need(responses in self.docs and registered and len(self.docs[responses]) == len(lines), f"{responses} is damaged, or not the registered file")
@@ -822,6 +821,7 @@ class Verification:
         path = f"runs/{name}/report.json"
         need(path in self.docs, "this run is not reported, or its report does not parse", "not_checked" if path in self.tree else "not_due")
         report, (_, lines, plan) = self.docs[path], self.inputs(name)
+        need(report["analysis_version"] <= 2, "is made by a later version of the analysis than this file knows", "not_checked")
         own = [self.digest(f"runs/{name}/{one}") for one in ("run.json", "log.jsonl", "report.json")]
         need([report["run_sha256"], report["log_sha256"], self.bound.get(path, [None])[0]] == own, "is of another run, log or battery, or not the report that the registry names")
         try: done, tested = [recount(one, lines) for one in report["tests"]], {(one["hypothesis"], one["endpoint"]) for one in report["tests"]}
@@ -860,9 +860,9 @@ def in_words(results: Sequence[Any], verdict: str, network: str, own: str | None
     words = {"ok_except_time": "ok except time", "unchecked": "not checked in full"}.get(verdict, verdict)
     yield f"\nverdict: {words}" + ("" if network == "mainnet" else f" ({network}: proves nothing about time)") + (f"; self-declared key {own}, owner not checked" if own else "") + f"\n{NOT_PROVED}"
 def trusted_keys(path: Path) -> frozenset[bytes]:
-    lines = [line for line in path.read_text("utf-8", "replace").splitlines() if "ssh-ed25519 " in line and line[0] != "#"]
-    need(lines, f"{path} holds no ssh-ed25519 public key")
-    return frozenset(read_key(line[line.index("ssh-ed25519 ") :]).wire for line in lines)
+    found = [line[line.index("ssh-ed25519 ") :] for line in path.read_text("utf-8", "replace").splitlines() if "ssh-ed25519 " in line and line[0] != "#"]
+    need(found, f"{path} holds no ssh-ed25519 public key")
+    return frozenset(read_key(line).wire for line in found)
 def refuse(message: object) -> int: return sys.stderr.write(f"verify.py: error: {message}\nverify.py: hint: python verify.py --help\n") * 0 + 2
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="verify.py", description=(__doc__ or "").split("\n")[0], epilog="exit codes: 0 verified, 1 false, 2 usage, 3 not yet, 4 could not check, 70 a bug")
@@ -887,7 +887,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error: return sys.stderr.write(f"verify.py: this is a bug: {type(error).__name__}: {error!s:.200}; nothing is verified\n") * 0 + 70
     verdict, own = verdict_of(results, given.accept_unanchored), keys[-1].fingerprint if keys and not policy.trusted else None
     steps = [{"step": one[0], "name": STEPS[one[0]], **dict(zip(("status", "subject", "detail", "grade"), one[1:]))} for one in results]
-    whole = {"schema": "sealbench/verify/v1", "verdict": verdict, "network": given.network, "exit_code": EXIT_CODES[verdict], "self_declared_key": own, "steps": steps}
+    whole = {"schema": "sealbench/verify/v1", "verdict": verdict, "network": given.network, "exit_code": EXIT_CODES[verdict], "self_declared_key": own}
+    whole.update(subject=None, source=None, steps=steps, requirements=[], elsewhere=[])
     sys.stdout.write((json.dumps(whole, indent=2) if given.json else "\n".join(in_words(results, verdict, given.network, own))) + "\n")
     return EXIT_CODES[verdict]
 

@@ -13,12 +13,19 @@ from sealbench.verification.verifier import Verifier
 WORST_FIRST = ("fail", "pending", "not_checked", "ok", "not_due")
 # (step, status of `seal verify`, status of verify.py): why.
 LEFT: dict[tuple[int, str, str], str] = {
-    (1, "fail", "ok"): "what is inside a report's parts; items of lists beyond the format's tables",
+    (1, "fail", "ok"): "what is inside a report's parts; copies in a record of a workspace",
     (6, "fail", "ok"): "items drawn by hand, other baselines",
+    (8, "fail", "ok"): "which events may follow which",
     (10, "fail", "ok"): "fields that the raw response gives otherwise",
     (11, "fail", "ok"): "parts of a report beyond its comparisons",
+    (
+        11,
+        "not_checked",
+        "fail",
+    ): "a comparison that lacks a field: one calls the report unreadable, one false",
     (12, "ok", "not_checked"): "verify.py says that there are deviations, not which",
-    (6, "ok", "not_checked"): "leaves shared with a parent",
+    (6, "ok", "not_checked"): "reveals, and leaves shared with a parent",
+    (7, "ok", "not_checked"): "items of a reveal",
     (9, "ok", "not_checked"): "beacon mode",
     (9, "not_due", "not_checked"): "drafts",
 }
@@ -37,7 +44,7 @@ def by_package(verifier: Verifier, tree: PublicTree) -> dict[int, str]:
 
 def by_standalone(tree: PublicTree, policy: object) -> dict[int, str]:
     """Each step's status as verify.py finds it."""
-    found = verify.Verification(dict(tree.items()), policy, getattr(tree, "bundle", None) or "").results
+    found = verify.Verification(dict(tree.items()), tree.bundle or "", policy).results
     return {step: worst([one[1] for one in found if one[0] == step]) for step in range(1, 13)}
 
 

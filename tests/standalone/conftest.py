@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sealbench.verification.bundle import read_bundle
 from sealbench.verification.tree import PublicTree
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -24,3 +25,9 @@ def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def tree(complete: Path) -> PublicTree:
     return PublicTree.from_folder(complete)
+
+
+@pytest.fixture(scope="session")
+def bundle(complete: Path) -> PublicTree:
+    """The retired battery's folder by itself, laid out as its verifiers do."""
+    return read_bundle(complete / "batteries" / "primes")

@@ -194,7 +194,7 @@ def registry(folder: Path, _: Expect) -> Expect:
     lines = verify.parse_lines(data, "registry_line")
     hashes = verify.follow_chain(data, lines, "0" * 64)
     need(lines and lines[0]["event"] == "key", "it does not begin with a key", line=1)
-    found = verify.Verification(tree, verify.Policy("regtest"))
+    found = verify.Verification(tree, "", verify.Policy("regtest"))
     false = [reason for _, reason in found.false_checkpoints()]
     need(not false, "; ".join(false), line=int(false[0].split("size ")[1].split(" ")[0]) if false else None)
     return {"size": len(lines), "first": hashes[0], "head": hashes[-1]}
@@ -215,7 +215,7 @@ def headers(folder: Path, _: Expect) -> Expect:
 
 def workspace(folder: Path, expect: Expect) -> Expect:
     tree, bundle = verify.load(folder)
-    found = verify.Verification(tree, verify.Policy(expect["network"]), bundle).results
+    found = verify.Verification(tree, bundle, verify.Policy(expect["network"])).results
     false = [f"step {one[0]} {one[2]}: {one[3]}" for one in found if one[1] not in ("ok", "not_due")]
     need(not false, "; ".join(false))
     items = [verify.parse(tree[f"batteries/{name}/battery.json"])["items"] for name in expect["batteries"]]

@@ -2,7 +2,7 @@
 
 Every case is a folder with its files and `expect.json`, which says what an implementation must find.
 All but `workspace/` come out byte for byte the same every time; `make_workspace.py` makes that one.
-The values are computed by this package and checked by the independent checker in tests/spec_checker;
+The values are computed by this package and checked by the stand-alone verifier (tests/standalone);
 the published ones (RFC 6962 trees, the RFC 8785 example) are written down here and compared.
 """
 
