@@ -6,6 +6,7 @@ and decompressed data beyond the limits. Nothing in an archive is trusted to be 
 
 from __future__ import annotations
 
+import errno
 import gzip
 import stat
 import tarfile
@@ -51,6 +52,10 @@ def unpack(path: Path, folder: Path, limits: Limits | None = None) -> None:
     except (ValueError, OverflowError, RecursionError, NotImplementedError, RuntimeError) as error:
         # What the standard readers raise for headers that no tool writes.
         raise FormatError(f"{path.name}: malformed archive ({type(error).__name__})") from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise  # a full disk, a file that may not be read
+        raise FormatError(f"{path.name}: malformed archive (it leads to before its own beginning)") from error
 
 
 def _unpack_gzip(path: Path, stream: BinaryIO, target: NewFolder) -> None:

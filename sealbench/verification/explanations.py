@@ -188,8 +188,8 @@ grep -q "$(sha256sum "runs/$RUN/log.jsonl" | cut -d' ' -f1)" commitments/registr
         "`batteries/NAME/responses/`, line by line those of the log.",
     ),
     11: Explanation(
-        "recomputed from run.json, log and plan, compared byte for byte; its anchors and baselines against "
-        "the proofs and the commitment",
+        "recomputed from run.json, log and plan, compared byte for byte; its anchors, baselines and history "
+        "against the proofs, the commitment and the registry",
         "a rounded-up number",
         """\
 python3 - "$RUN" <<'END'

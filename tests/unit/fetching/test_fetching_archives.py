@@ -128,6 +128,17 @@ def lying_zip() -> bytes:
     return data.replace(struct.pack("<I", 500_000), struct.pack("<I", 1))
 
 
+def early_zip() -> bytes:
+    """A member whose local header would stand before the file's first byte."""
+    data = bytearray(zipped(("file", b"x"), ("other", b"y")))
+    second = data.rindex(b"PK\x01\x02")
+    data[second + 42 : second + 46] = struct.pack("<I", 0)
+    end = data.rindex(b"PK\x05\x06")
+    start = struct.unpack_from("<I", data, end + 16)[0]
+    data[end + 16 : end + 20] = struct.pack("<I", start + 60)
+    return bytes(data)
+
+
 def nul_in_name() -> bytes:
     data = zipped(("harmlessXevil", b"x"))
     return data.replace(b"harmlessXevil", b"harmless\0evil")
@@ -195,6 +206,7 @@ ATTACKS: dict[str, tuple[Callable[[], bytes], str]] = {
     "zip encrypted": (encrypted, "encrypted"),
     "zip packed by lzma": (lambda: zipped(("a", b"x"), method=zipfile.ZIP_LZMA), "in an unusual way"),
     "zip many": (lambda: zipped(*((str(number), b"") for number in range(51))), "more than 50 files"),
+    "zip that begins before its beginning": (early_zip, "malformed"),
     "zip cut": (lambda: zipped(*GOOD)[:-10], "damaged"),
     "nothing": (lambda: b"", "neither a tar"),
     "text": (lambda: b"text" * 300, "neither a tar"),

@@ -10,6 +10,8 @@ from sealbench.crypto.digest import sha256_hex
 from sealbench.crypto.signature import AuthorKey
 from sealbench.errors import UsageError
 from sealbench.formats.allowed_signers import NamedKey
+from sealbench.store import Workspace
+from sealbench.verification.bundle import read_bundle
 from sealbench.verification.policy import Policy, Requirement
 from sealbench.verification.requirements import AtLeastRevealed, ExpectedHash, TrustedKeys
 from sealbench.verification.scope import Part
@@ -63,6 +65,19 @@ def test_roots_and_heads_are_found_too(verifier: Verifier, tree: PublicTree) -> 
     assert only(head).detail.endswith(f"is the registry's head, line {len(lines)} of {len(lines)}")
     older = demand(verifier, tree, ExpectedHash(sha256_hex(lines[2])))
     assert f"an earlier head of the registry, line 3 of {len(lines)}" in only(older).detail
+
+
+def test_the_hash_of_an_archive_around_the_tree(verifier: Verifier, tree: PublicTree) -> None:
+    required = ExpectedHash("0" * 64).knowing("the archive a.tar", "0" * 64)
+    for parts in ((), (PAIRS,)):
+        result = demand(verifier, tree, required, *parts)
+        assert only(result).detail == f"{'0' * 64} is the archive a.tar"
+
+
+def test_a_bundle_answers_for_its_own_battery(verifier: Verifier, workspace: Workspace) -> None:
+    bundle = read_bundle(workspace.root / "batteries" / "primes")
+    result = demand(verifier, bundle, AtLeastRevealed("all"))
+    assert only(result).detail == "6 of 6 items of primes are open, wanted are 6"
 
 
 @pytest.mark.parametrize("text", ["", "abc", "0" * 63, "0" * 65, "g" * 64, "sha256:" + "0" * 64])

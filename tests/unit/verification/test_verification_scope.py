@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from sealbench.errors import UsageError
+from sealbench.stages.derive import derive
+from sealbench.stages.preregister import preregister
 from sealbench.store import FILES
 from sealbench.verification.scope import Part, part_of
 from sealbench.verification.tree import PublicTree
 from sealbench.verification.verifier import Verifier
+from tests.workshop import PLAN, sealed
 
 RUN = Part("run", "primes-plan-1")
 
@@ -97,6 +100,42 @@ def test_damage_fails_what_rests_on_it(
         if good:
             assert any(one.status == "fail" for one in result.elsewhere)
             assert {one.step for one in result.steps} == set(range(1, 13))
+
+
+@pytest.fixture(scope="module")
+def derived(tmp_path_factory: pytest.TempPathFactory) -> PublicTree:
+    """A battery `primes`, a smaller one `half` out of it, a plan, and an amendment of that plan."""
+    root = tmp_path_factory.mktemp("derived") / "workspace"
+    workspace, settings = sealed(root)
+    derive(workspace, ["primality"], parent="primes", name="half", per_class=1)
+    source = root / "plan.toml"
+    text = PLAN.format(
+        endpoints='["reference/solver"]', caps=[300], repeats=1, first="reference/solver", cap=300
+    )
+    source.write_text(text)
+    for plan, amends in (("plan", None), ("plan-again", "plan")):
+        preregister(
+            workspace, "primes", plan=plan, source=source, settings=settings, force=True, amends=amends
+        )
+    return PublicTree.from_folder(root)
+
+
+@pytest.mark.parametrize(
+    ("part", "rests_on", "needed"),
+    [
+        (Part("battery", "half"), "battery primes", "batteries/primes.sealed.json"),
+        (Part("commitment", "half"), "commitment primes", "commitments/primes.json"),
+        (Part("plan", "plan-again"), "commitment primes, plan plan", "preregistrations/plan.json"),
+    ],
+)
+def test_parents_and_amended_plans_are_rested_on(
+    lenient: Verifier, derived: PublicTree, part: Part, rests_on: str, needed: str
+) -> None:
+    good = lenient.verify(derived, [part])
+    assert good.verdict == "ok_except_time"
+    assert good.subject == f"{part.kind} {part.name}; rests on {rests_on}, registry and keys"
+    damaged = derived.with_file(needed, b"{}")
+    assert lenient.verify(damaged, [part]).verdict == "fail"
 
 
 def test_responses_of_another_run_are_no_part_of_a_run(verifier: Verifier, tree: PublicTree) -> None:
