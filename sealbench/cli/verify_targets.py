@@ -15,7 +15,7 @@ from sealbench.errors import UsageError
 from sealbench.fetching.archives import SUFFIXES
 from sealbench.store import PUBLIC_FOLDERS, REGISTRY, SETTINGS, Workspace
 from sealbench.verification.bundle import is_bundle
-from sealbench.verification.scope import SHARED, Part, part_of
+from sealbench.verification.scope import SHARED, Part, PartKind, part_of
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[\w.-]+@[\w.-]+:")
 
@@ -92,15 +92,15 @@ def _target_of(text: str) -> Target:
     root = _root_around(Path.cwd())
     if root is not None and (root / path).exists() and part_of(f"{path.as_posix()}/") is not None:
         return target_at(root / path)
-    found: dict[str, str] = {} if root is None else _named(root, text)
+    found: dict[PartKind, str] = {} if root is None else _named(root, text)
     if root is None or not found:
         where = "" if root is None else ", and no battery, plan or run of this workspace"
         raise UsageError(f"{text}: no such file or folder{where}", hint="seal verify FOLDER")
     if len(found) > 1:
         kinds = " and ".join(f"a {kind}" for kind in found)
         raise UsageError(f"{text} names {kinds}", hint=f"seal verify {found[min(found)]}")
-    (path_of,) = found.values()
-    return target_at(root / path_of)
+    (kind,) = found
+    return WorkspaceTarget(root, (Part(kind, text),))
 
 
 def target_at(path: Path) -> Target:
@@ -135,10 +135,11 @@ def _root_around(folder: Path) -> Path | None:
     return next((one for one in (folder, *folder.parents) if (one / REGISTRY).is_file()), None)
 
 
-def _named(root: Path, name: str) -> dict[str, str]:
-    """What a bare name stands for in a workspace: kinds and paths."""
-    places = {
-        "battery": (f"batteries/{name}", f"batteries/{name}.sealed.json", f"commitments/{name}.draft.json"),
+def _named(root: Path, name: str) -> dict[PartKind, str]:
+    """What a bare name stands for in a workspace: kinds, and a path that stands for the same."""
+    kept = f"batteries/{name}.sealed.json"
+    places: dict[PartKind, tuple[str, ...]] = {
+        "battery": (f"batteries/{name}", kept, f"commitments/{name}.json", f"commitments/{name}.draft.json"),
         "plan": (f"preregistrations/{name}.json",),
         "run": (f"runs/{name}",),
     }

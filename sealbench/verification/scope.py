@@ -134,10 +134,11 @@ def _known_paths(evidence: Evidence) -> set[str]:
 
 
 def _owns(part: Part, path: str) -> bool:
-    if part.kind == "commitment":
-        sealed = path == f"batteries/{part.name}.sealed.json"
-        return sealed or part_of(path) == part
-    return part_of(path) == part
+    """Whether a path is the part's own: a battery has its commitment, and a commitment its ciphertext."""
+    owner = part_of(path)
+    if part.kind == "commitment" and path == f"batteries/{part.name}.sealed.json":
+        return True
+    return owner == part or (part.kind == "battery" and owner == Part("commitment", part.name))
 
 
 def _run_of_responses(path: str) -> str | None:
