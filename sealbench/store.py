@@ -213,7 +213,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     shutil.rmtree(draft, ignore_errors=True)
     try:
         for path, data in files.items():
-            replace(draft / path, data)
+            _temporary(draft / path, data, 0o644).replace(draft / path)
         if folder.exists():
             shutil.rmtree(folder)
         draft.rename(folder)

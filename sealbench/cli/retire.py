@@ -104,7 +104,7 @@ def command(
         console.result(f"published {done.folder} ({len(done.files)} files, {len(done.runs)} runs)")
         console.result(f"archive {done.archive} (sha256 {done.archive_sha256})")
         for run, count in done.withheld:
-            console.result(f"withheld {count} responses of {run}: its log no longer checks in full")
+            console.result(f"withheld of the responses of {run}: {count}; its log no longer checks in full")
         for one in done.derived:
             console.result(f"published {workspace.retired(one)} with it")
     console.next_step(f"seal verify {workspace.relative(done.folder)}")

@@ -81,7 +81,9 @@ def readme(
     derived = f" They are items of battery {parent}, which is published with it." if parent else ""
     verifier = f"\nThe release's verify.py has the SHA-256 `{verifier_sha256}`." if verifier_sha256 else ""
     time = "" if network == "mainnet" else f"\nTimestamps on {network} prove nothing about time."
-    told = "".join(f"\nOf run {run}, {withheld[run]} responses are withheld.\n" for run in sorted(withheld))
+    told = "".join(
+        f"\nOf the responses of run {run}, {withheld[run]} withheld.\n" for run in sorted(withheld)
+    )
     families = ", ".join(family.family for family in commitment.parameters.families)
     return _front_matter(commitment, imprint) + _TEXT.format(
         name=commitment.name,

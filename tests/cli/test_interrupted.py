@@ -14,7 +14,7 @@ from sealbench import store
 from tests.conftest import Seal
 from tests.workshop import planned, sealed
 
-WRITES = ("write_new", "replace", "append_line")
+WRITES = ("write_new", "write_folder", "replace", "append_line")
 
 
 class Mortal:

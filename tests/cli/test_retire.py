@@ -182,10 +182,12 @@ def test_a_withheld_response_is_counted_and_not_ok(seal: Seal, ready: Workspace,
     edit_response(ready, 2, LEAKS["a home folder"])
     done = seal(*RETIRE, "--withhold", "plan-1:2", cwd=ready.root)
     assert done.code == 0, done.err
-    assert "withheld 1 responses of plan-1" in done.out
+    assert "withheld of the responses of plan-1: 1" in done.out
     published = (ready.retired("primes") / "responses" / "plan-1.jsonl").read_bytes().split(b"\n")
     assert published[1] == b'{"body":null,"response_id":null,"seq":1,"text":null,"withheld":true}'
-    assert "Of run plan-1, 1 responses are withheld." in (ready.retired("primes") / "README.md").read_text()
+    assert (
+        "Of the responses of run plan-1, 1 withheld." in (ready.retired("primes") / "README.md").read_text()
+    )
     assert '"withheld":[{"count":1,"run":"plan-1"}]' in ready.registry.read_text().splitlines()[-1]
     alone = Path(shutil.copytree(ready.retired("primes"), tmp_path / "alone"))
     for target in (ready.root, alone):

@@ -237,3 +237,30 @@ def test_a_lock_is_free_again_after_an_error(workspace: Workspace) -> None:
         raise ZeroDivisionError
     with workspace.lock():
         pass
+
+
+def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "batteries" / "a"
+    store.write_folder(folder, {"x": b"1", "deep/er/y": b"2"})
+    store.write_folder(folder, {"x": b"3"})
+    assert {path.name: path.read_bytes() for path in folder.rglob("*")} == {"x": b"3"}
+    writes = iter([True, False])
+    original = store._temporary
+
+    def dying(path: Path, data: bytes, mode: int) -> Path:
+        if not next(writes):
+            raise KeyboardInterrupt
+        return original(path, data, mode)
+
+    monkeypatch.setattr(store, "_temporary", dying)
+    with pytest.raises(KeyboardInterrupt):
+        store.write_folder(folder, {"x": b"4", "z": b"5"})
+    assert {path.name: path.read_bytes() for path in folder.rglob("*")} == {"x": b"3"}
+    assert [path.name for path in folder.parent.iterdir()] == ["a"]
+
+
+def test_files_in_hidden_folders_are_not_public(tmp_path: Path) -> None:
+    workspace = store.Workspace(tmp_path)
+    store.replace(tmp_path / "batteries" / ".tmp-a" / "key.json", b"{}")
+    store.replace(tmp_path / "batteries" / "a" / "key.json", b"{}")
+    assert [workspace.relative(path) for path in workspace.public_files()] == ["batteries/a/key.json"]

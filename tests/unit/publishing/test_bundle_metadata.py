@@ -89,4 +89,4 @@ def test_readme_of_a_practice_network_withheld_responses_and_an_own_licence() ->
     assert "license: other\nlicense_name: LicenseRef-own\nlicense_link: LICENSE\n" in text
     assert "seal verify --network regtest ." in text
     assert "prove nothing about time" in text
-    assert "Of run mixed-plan-1, 2 responses are withheld." in text
+    assert "Of the responses of run mixed-plan-1, 2 withheld." in text
