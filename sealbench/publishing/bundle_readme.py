@@ -44,8 +44,7 @@ The signature of the commitment alone, with OpenSSH:
 | key.json | the secret K, from which every item can be made again |
 | responses/ | the raw responses of each run, redacted on receipt |
 | record/ | what the battery rests on: registry, commitment, plans, runs, signatures, timestamps |
-| verify.py | the stand-alone verifier, for reading |
-| croissant.json, CITATION.cff, LICENSE | metadata, how to cite it, the licence of the data |
+{verifier_row}| croissant.json, CITATION.cff, LICENSE | metadata, how to cite it, the licence of the data |
 | CANARY.txt | the canary string that every line of items.jsonl holds |
 | SHA256SUMS | the hashes of all these files |
 {withheld}
@@ -93,6 +92,7 @@ def readme(
         derived=derived,
         network="" if network == "mainnet" else f" --network {network}",
         verifier=verifier,
+        verifier_row="| verify.py | the stand-alone verifier, for reading |\n" if verifier_sha256 else "",
         time=time,
         author=commitment.author,
         withheld=told,

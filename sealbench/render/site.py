@@ -63,7 +63,7 @@ class RunPage:
 class BatteryPage:
     """What the site says of one battery.
 
-    `facts` are names and values; `check` are the commands that check the download, one a line.
+    `facts` are names and values; `check` are commands in their order, and what each shows.
     """
 
     name: str
@@ -74,7 +74,7 @@ class BatteryPage:
     runs: tuple[RunPage, ...]
     downloads: tuple[Download, ...]
     record: tuple[Download, ...]
-    check: tuple[str, ...]
+    check: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -160,14 +160,14 @@ def _run_parts(run: RunPage) -> list[Section | FigureSection]:
 
 
 def _check(page: BatteryPage) -> tuple[Block, ...]:
-    if page.state != "retired":
-        told = "What is public can be checked now; the items and the responses once the battery is retired."
-        return (Paragraph(told), Bullets(page.check))
-    told = (
-        "The bundle is complete in itself. These commands check it. Take verify.py from a release of "
-        "sealbench, never from the bundle."
-    )
-    return (Paragraph(told), Bullets(page.check))
+    told = "What is public can be checked now, the items and the responses once the battery is retired."
+    if page.state == "retired":
+        told = (
+            "The bundle is complete in itself. Take verify.py from a release of sealbench, never from the "
+            "bundle."
+        )
+    commands = Grid("In this order", ("command", "what it shows"), columns(page.check))
+    return (Paragraph(told), commands)
 
 
 def _downloads(page: BatteryPage) -> list[Block]:

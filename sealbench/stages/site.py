@@ -216,16 +216,16 @@ def _registry_facts(registry: Registry) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _commands(name: str, network: str, *, retired: bool) -> tuple[str, ...]:
+def _commands(name: str, network: str, *, retired: bool) -> tuple[tuple[str, str], ...]:
     option = "" if network == "mainnet" else f" --network {network}"
-    if retired:
-        own = (
-            "sha256sum --quiet -c SHA256SUMS",
-            f"python3 PATH/verify.py{option} .",
-            f"seal verify{option} .",
-        )
-        return (f"tar -xf {name}.tar && cd {name}", *own)
-    return (f"seal verify{option} {name}, in a clone of the repository",)
+    if not retired:
+        return ((f"seal verify{option} {name}", "in a clone of the author's repository: all that is public"),)
+    return (
+        (f"tar -xf {name}.tar && cd {name}", "unpacks the archive"),
+        ("sha256sum --quiet -c SHA256SUMS", "damage, and nothing else: a forger forges the hashes too"),
+        (f"python3 PATH/verify.py{option} .", "all steps but drawing the items again, with Python alone"),
+        (f"seal verify{option} .", "all steps"),
+    )
 
 
 def _refuse_leaks(workspace: Workspace, registry: Registry, site: Files) -> None:
