@@ -70,10 +70,10 @@ def bundle_files(
             imprint,
             canary=canary,
             network=registry.network,
-            verifier_sha256=sha256_hex(verifier) if verifier else None,
+            verifier_sha256=sha256_hex(verifier),
             withheld=withheld,
         ).encode(),
-        **({"verify.py": verifier} if verifier else {}),
+        "verify.py": verifier,
         **{f"responses/{run}.jsonl": one.data for run, one in responses.items()},
         **_record(workspace, registry, commitment),
     }
@@ -85,10 +85,9 @@ def sums(files: Mapping[str, bytes]) -> bytes:
     return "".join(f"{sha256_hex(files[path])}  {path}\n" for path in sorted(files)).encode()
 
 
-def packaged_verifier() -> bytes | None:
-    """The stand-alone verifier of this release; None where the package carries none."""
-    path = resources.files("sealbench").joinpath("standalone", "verify.py")
-    return path.read_bytes() if path.is_file() else None
+def packaged_verifier() -> bytes:
+    """The stand-alone verifier of this release."""
+    return resources.files("sealbench").joinpath("standalone", "verify.py").read_bytes()
 
 
 def _record(workspace: Workspace, registry: Registry, commitment: Commitment) -> dict[str, bytes]:

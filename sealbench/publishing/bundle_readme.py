@@ -28,7 +28,8 @@ published in full.{derived}
 
 The first command finds damage, nothing else: whoever forges a file forges its hash too. For the
 second take `verify.py` from a release of sealbench, never from this folder; it needs only Python.
-The third needs `pip install sealbench`, and also draws every item again from the key.{verifier}{time}
+The third needs `pip install sealbench`, and also draws every item again from the key.
+The release's verify.py has the SHA-256 `{verifier}`.{time}
 
 The signature of the commitment alone, with OpenSSH:
 
@@ -44,7 +45,8 @@ The signature of the commitment alone, with OpenSSH:
 | key.json | the secret K, from which every item can be made again |
 | responses/ | the raw responses of each run, redacted on receipt |
 | record/ | what the battery rests on: registry, commitment, plans, runs, signatures, timestamps |
-{verifier_row}| croissant.json, CITATION.cff, LICENSE | metadata, how to cite it, the licence of the data |
+| verify.py | the stand-alone verifier, for reading |
+| croissant.json, CITATION.cff, LICENSE | metadata, how to cite it, the licence of the data |
 | CANARY.txt | the canary string that every line of items.jsonl holds |
 | SHA256SUMS | the hashes of all these files |
 {withheld}
@@ -65,7 +67,7 @@ def readme(
     *,
     canary: str,
     network: str,
-    verifier_sha256: str | None,
+    verifier_sha256: str,
     withheld: Mapping[str, int],
 ) -> str:
     """The whole file.
@@ -73,12 +75,11 @@ def readme(
     Parameters
     ----------
     network : the Bitcoin network that the registry declares.
-    verifier_sha256 : of the copy of verify.py in the bundle, None without one.
+    verifier_sha256 : of the release's verify.py, a copy of which is in the bundle.
     withheld : how many bodies of each run are not published; runs without any left out.
     """
     parent = parent_of(commitment)
     derived = f" They are items of battery {parent}, which is published with it." if parent else ""
-    verifier = f"\nThe release's verify.py has the SHA-256 `{verifier_sha256}`." if verifier_sha256 else ""
     time = "" if network == "mainnet" else f"\nTimestamps on {network} prove nothing about time."
     told = "".join(
         f"\nOf the responses of run {run}, {withheld[run]} withheld.\n" for run in sorted(withheld)
@@ -91,8 +92,7 @@ def readme(
         families=families,
         derived=derived,
         network="" if network == "mainnet" else f" --network {network}",
-        verifier=verifier,
-        verifier_row="| verify.py | the stand-alone verifier, for reading |\n" if verifier_sha256 else "",
+        verifier=verifier_sha256,
         time=time,
         author=commitment.author,
         withheld=told,

@@ -111,9 +111,9 @@ def test_the_copy_of_the_verifier_is_compared_and_no_failure(verifier: Verifier,
         if one.subject == path
     ]
     assert (other.status, "differs" in other.detail, "not run" in other.detail) == ("not_due", True, True)
-    if packaged_verifier() is not None:
-        (same,) = [one for one in verifier.verify(bundle).step(1) if one.subject == path]
-        assert same.status == "ok"
+    assert bundle.get(path) == packaged_verifier()
+    (same,) = [one for one in verifier.verify(bundle).step(1) if one.subject == path]
+    assert same.status == "ok"
     unlisted = verifier.verify(bundle.with_file(path, b"raise SystemExit(0)\n"))
     assert_fails(unlisted, 1, "verify.py")
 
