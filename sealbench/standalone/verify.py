@@ -326,7 +326,7 @@ class Chain:
 
 # == 5. Certificates (certificates.md) =====================================================================================================
 def read_integer(value: Any) -> int:  # Not negative: a JSON integer up to 2^53 - 1, a decimal string beyond, never the other way
-    if type(value) is int and value >= 0: return value
+    if type(value) is int and 0 <= value < 2**53: return value
     need(isinstance(value, str) and re.fullmatch("[1-9][0-9]{15,399}", value) and int(value) >= 2**53, f"{value!r:.40} is no integer in its one form")
     return int(value)
 def integers(value: Any) -> list[int]:
@@ -380,7 +380,7 @@ def check_subset_sum(params: Any, label: str, certificate: Any) -> None:
     sizes, counts, hashed = fields(certificate, "sizes counts sha256", "meet_in_the_middle")
     halves = [sorted(sums[size]) for size in (k // 2, k - k // 2)]
     told = sha256("\n".join(",".join(map(str, half)) for half in halves).encode())
-    need([sizes, counts, hashed] == [[k // 2, k - k // 2], [*map(len, halves)], told], "the half sums differ")
+    need(canonical([sizes, counts, hashed]) == canonical([[k // 2, k - k // 2], [*map(len, halves)], told]), "the half sums differ")
 def check_satisfiability(params: Any, label: str, certificate: Any) -> None:
     count, clauses = fields(params, "variables clauses")
     need(3 <= read_integer(count) <= 12 and isinstance(clauses, list) and clauses, "is no formula of this family")

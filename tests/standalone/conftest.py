@@ -12,6 +12,7 @@ from sealbench.verification.tree import PublicTree
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "verification"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "tasks"))
 
 from complete_workspace import build_workspace
 
