@@ -159,7 +159,7 @@ def test_targets_are_spelt_as_by_the_package() -> None:
 
 def test_genesis_blocks_have_their_published_hashes() -> None:
     for name in ("mainnet", "regtest"):
-        assert verify.sha256d(verify.Chain(name, {}).genesis)[::-1].hex() == NETWORKS[name].genesis.hash[::-1].hex()
+        assert verify.sha256d(verify.Chain(name, {}).genesis) == NETWORKS[name].genesis.hash
 
 
 @pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
