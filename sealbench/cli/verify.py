@@ -158,15 +158,16 @@ def _verify(console: Console, target: Target, asked: Asked) -> int:
     """Check one target of any kind."""
     from sealbench.cli.verify_files import verify_file_targets
     from sealbench.cli.verify_targets import ArchiveTarget, FilesTarget, RemoteTarget
+    from sealbench.fetching.downloads import shown_address
     from sealbench.stages.fetch import check_remote, fetched, unpacked
 
     if isinstance(target, RemoteTarget):
         check_remote(target.url, allow_file=asked.allow_file)  # before the address is shown anywhere
         if asked.offline:
             raise _no_network(target.url)
-        console.note(f"fetching {target.url}")
+        console.note(f"fetching {shown_address(target.url)}")
         with fetched(target.url, allow_file=asked.allow_file) as found:
-            return _verify_fetched(console, found, target.url, asked)
+            return _verify_fetched(console, found, shown_address(target.url), asked)
     if isinstance(target, ArchiveTarget):
         with unpacked(target.path) as found:
             return _verify_fetched(console, found, str(target.path), asked)
@@ -232,15 +233,15 @@ def _verify_workspace(console: Console, target: WorkspaceTarget, asked: Asked, s
 
 
 def _no_network(url: str) -> CouldNotCheck:
+    from sealbench.fetching.downloads import shown_address
     from sealbench.stages.fetch import is_archive_address
 
+    shown = shown_address(url)
     if is_archive_address(url):
-        by_hand = (
-            f"curl -LO {shlex.quote(url)}, then: seal verify {shlex.quote(url.rsplit('/', 1)[-1])} --offline"
-        )
+        by_hand = f"curl -L -o FILE {shlex.quote(shown)}, then: seal verify FILE --offline"
     else:
-        by_hand = f"git clone --depth 1 {shlex.quote(url)} FOLDER, then: seal verify FOLDER --offline"
-    return CouldNotCheck(f"{url} is not on this machine, and --offline forbids the network", hint=by_hand)
+        by_hand = f"git clone --depth 1 {shlex.quote(shown)} FOLDER, then: seal verify FOLDER --offline"
+    return CouldNotCheck(f"{shown} is not on this machine, and --offline forbids the network", hint=by_hand)
 
 
 def _refuse_own_evidence(root: Path, given: tuple[Path, ...]) -> None:

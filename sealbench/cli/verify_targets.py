@@ -84,6 +84,8 @@ def choose_target(texts: Sequence[str]) -> Target:
 
 
 def _target_of(text: str) -> Target:
+    if not text:
+        raise UsageError("an empty TARGET names nothing", hint="seal verify FOLDER, or no target at all")
     path = Path(text)
     if path.exists() or _proof(path).is_file():
         return target_at(path)

@@ -9,16 +9,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from sealbench.crypto.digest import sha256_file
 from sealbench.errors import UsageError
 from sealbench.fetching.archives import SUFFIXES, unpack
 from sealbench.fetching.clones import PROTOCOLS, clone
-from sealbench.fetching.downloads import check_address, download_file
+from sealbench.fetching.downloads import check_address, download_file, shown_address
 from sealbench.fetching.new_folder import Limits
 from sealbench.store import PUBLIC_FOLDERS
 
+_REPOSITORY = re.compile(
+    r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?:(?P<account>[^/@]*)@)?"
+    r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9][a-z0-9._-]*|)(?::[0-9]{1,5})?/\S*",
+    re.IGNORECASE,
+)
 _SCP = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9][A-Za-z0-9.-]*:(?!//)[^\s-]\S*\Z")  # git@host:path
 
 
@@ -40,7 +44,8 @@ class Fetched:
 
 def is_archive_address(url: str) -> bool:
     """Whether an address names an archive by its path, and not a repository."""
-    return "://" in url and urlsplit(url).path.lower().endswith(SUFFIXES)
+    _, separator, rest = re.split("[?#]", url)[0].partition("://")
+    return bool(separator) and "/" in rest and rest.lower().endswith(SUFFIXES)
 
 
 def check_remote(url: str, *, allow_file: bool = False) -> None:
@@ -72,13 +77,13 @@ def fetched(url: str, *, limits: Limits | None = None, allow_file: bool = False)
         if is_archive_address(url):
             archive = place / "archive"
             asyncio.run(_download(url, archive, bounds))
-            yield _unpacked(archive, place, url, bounds)
+            yield _unpacked(archive, place, shown_address(url), bounds)
             return
         folder = place / "files"
         folder.mkdir()
         made = clone(url, folder, bounds, plain=PUBLIC_FOLDERS, protocols=_protocols(allow_file))
         left_out = f", {made.left_out} links or submodules left out" if made.left_out else ""
-        yield Fetched(_top(folder), f"{url} at commit {made.commit}{left_out}")
+        yield Fetched(_top(folder), f"{shown_address(url)} at commit {made.commit}{left_out}")
 
 
 @contextmanager
@@ -111,15 +116,16 @@ def _check_repository(url: str, protocols: tuple[str, ...]) -> None:
     """UsageError unless git would reach the address by one of these transports, without a password."""
     if _SCP.match(url):
         return
-    scheme, separator, rest = url.partition("://")
-    if not separator or scheme.lower() not in protocols:
+    found = _REPOSITORY.fullmatch(url)
+    scheme = found["scheme"].lower() if found else ""
+    if found is None or scheme not in protocols or bool(found["host"]) == (scheme == "file"):
         listed = ", ".join(f"{one}://" for one in protocols)
         raise UsageError(
-            f"{url[:200]}: repositories are cloned from {listed} or git@HOST:PATH only",
+            f"{shown_address(url)}: repositories are cloned from {listed} or git@HOST:PATH only",
             hint="clone it by hand, then: seal verify FOLDER",
         )
-    account, at, _ = rest.split("/")[0].rpartition("@")
-    if at and (":" in account or scheme.lower() != "ssh"):
+    account = found["account"]
+    if account is not None and (":" in account or scheme != "ssh"):
         raise UsageError(
             "the address holds a user name or password, which would end up in logs",
             hint="clone it by hand, then: seal verify FOLDER",

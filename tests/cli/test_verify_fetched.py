@@ -221,7 +221,7 @@ ADDRESSES = [
         "git clone --depth 1 https://example.org/r",
     ),
     ("git@example.org:r.git", 4, "--offline forbids", "git clone --depth 1 git@example.org:r.git"),
-    ("https://example.org/b.tar.gz", 4, "--offline forbids", "curl -LO https://example.org/b.tar.gz"),
+    ("https://example.org/b.tar.gz", 4, "--offline forbids", "curl -L -o FILE https://example.org/b.tar.gz"),
     ("http://example.org/r", 2, "cloned from https://", "by hand"),
     ("http://example.org/b.zip", 2, "only https is followed", "by hand"),
     ("ext::sh -c touch% evil", 2, "no such file or folder", "seal verify FOLDER"),
@@ -230,6 +230,19 @@ ADDRESSES = [
     ("git@example.org:-r", 2, "cloned from https://", "by hand"),
     ("https://me:secret@example.org/r", 2, "user name or password", "by hand"),
     ("https://token@example.org/r.tar", 2, "user name or password", "by hand"),
+    (
+        "https://example.org/b.tar?key=secret",
+        4,
+        "--offline forbids",
+        "curl -L -o FILE 'https://example.org/b.tar?…'",
+    ),
+    ("https://[::1/x.tar", 2, "not an address", "seal verify https://HOST"),
+    ("https://example.org:99999/x.tar", 2, "not an address", "seal verify https://HOST"),
+    ("https://[::1", 2, "cloned from https://", "by hand"),
+    ("https://", 2, "cloned from https://", "by hand"),
+    ("https://-o/x", 2, "cloned from https://", "by hand"),
+    ("ssh:///x", 2, "cloned from https://", "by hand"),
+    ("", 2, "an empty TARGET", "seal verify FOLDER"),
     ("ssh://me:secret@example.org/r", 2, "user name or password", "by hand"),
 ]
 

@@ -45,11 +45,12 @@ def test_redirects_are_followed_to_https(tmp_path: Path) -> None:
         ("http://example.org/a.tar", "only https is followed"),
         ("file:///etc/passwd", "only https is followed"),
         ("https://user:secret@example.org/", "holds a user name or password"),
+        ("https://[::1", "not an address|Invalid URL"),
         ("http://169.254.169.254/latest", "only https is followed"),
     ],
 )
 def test_redirects_elsewhere_are_not_followed(tmp_path: Path, target: str, words: str) -> None:
-    with pytest.raises(UsageError, match=words) as caught:
+    with pytest.raises(NetworkError, match=words) as caught:
         get(lambda _: moved(target), tmp_path / "file")
     assert "secret" not in caught.value.message
 
@@ -63,6 +64,13 @@ def test_endless_redirects(tmp_path: Path) -> None:
 def test_other_answers(tmp_path: Path, status: int) -> None:
     with pytest.raises(NetworkError, match=f"answered {status}"):
         get(lambda _: httpx.Response(status), tmp_path / "file")
+
+
+def test_queries_are_not_shown(tmp_path: Path) -> None:
+    for answer in (httpx.Response(403), httpx.Response(200, content=bytes(1001))):
+        with pytest.raises(NetworkError) as caught:
+            get(lambda _, answer=answer: answer, tmp_path / str(answer.status_code), f"{URL}?token=secret")
+        assert "secret" not in caught.value.message and f"{URL}?…" in caught.value.message
 
 
 def test_too_long(tmp_path: Path) -> None:
