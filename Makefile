@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEMO   := demo
 
-.PHONY: demo test check docs bench slow tamper test-regtest test-llm test-inspect test-croissant clean lock
+.PHONY: demo test check docs bench slow tamper test-regtest test-llm test-inspect test-croissant test-dask clean lock
 
 demo: $(READY)
 	rm -rf $(DEMO)
@@ -76,6 +76,11 @@ $(CROISSANT)/.ready:
 	test -x $(CROISSANT)/bin/python || $(PYTHON) -m venv $(CROISSANT)
 	$(CROISSANT)/bin/python -m pip install --quiet --disable-pip-version-check mlcroissant==1.1.1
 	touch $@
+
+# Dask workers as separate processes, some of them killed.
+test-dask: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "distributed>=2024.1"
+	$(BIN)/python -m pytest -rs -m integration tests/integration/test_dask.py
 
 bench: $(READY)
 	for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

@@ -11,10 +11,13 @@ from sealbench.cli import create_modes
 from sealbench.cli.console import Console
 from sealbench.cli.options import json_option, pass_console, workspace_option
 from sealbench.cli.stamping import stamp_now
+from sealbench.cli.workers_option import dask_cluster, dask_option
 from sealbench.cli.workspace import open_workspace
 from sealbench.errors import UsageError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from sealbench.publishing.committing import Created
     from sealbench.store import Workspace
 
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
 @click.option("--derived-from", default=None, metavar="NAME", help="Take the first items of this battery.")
 @click.option("--allow-leaks", is_flag=True, help="Make it although a short cut tells the classes apart.")
 @click.option("--no-stamp", is_flag=True, help="Do not submit to calendars now (`seal stamp` does it later).")
+@dask_option
 @workspace_option
 @json_option
 @pass_console
@@ -75,12 +79,14 @@ def command(
     derived_from: str | None,
     allow_leaks: bool,
     no_stamp: bool,
+    dask: str | None,
     folder: Path | None,
     as_json: bool,
 ) -> None:
     """\b
     seal create primality --name primes --per-class 8 -p primality.digits=6
     seal create --for paper0 --name wave1 --per-class 8
+    seal create primality --name large --per-class 5000 --dask tcp://127.0.0.1:8786
     seal create --import items.csv --name own
     seal create --derived-from primes --name few --per-class 4
     seal create primality --name later --per-class 8 --beacon
@@ -96,6 +102,11 @@ def command(
     if template is not None:
         families, given, wordings = create_modes.ingredients(template, families, given, wordings)
     name = _battery_name(name, source, beacon, from_draft, derived_from, wordings)
+    if dask is not None and any(way is not None for way in (source, beacon, from_draft, derived_from)):
+        raise UsageError(
+            "--dask spreads the drawing of new instances, and this way draws none, or a block's",
+            hint="leave --dask out",
+        )
     if beacon is not None:
         if supersedes is not None:
             raise UsageError(
@@ -140,9 +151,20 @@ def command(
 
         created = import_battery(workspace, source, name=name, supersedes=supersedes)
     else:
-        created = _generate(
-            console, workspace, families, name, per_class, given, wordings, supersedes, allow_leaks
-        )
+        with dask_cluster(console, dask) as cluster:
+            executor = cluster.executor() if cluster is not None else None
+            created = _generate(
+                console,
+                workspace,
+                families,
+                name,
+                per_class,
+                given,
+                wordings,
+                supersedes,
+                allow_leaks,
+                executor,
+            )
     stamped = None if no_stamp else stamp_now(console, workspace, settings)
     commitment = created.commitment
     if as_json:
@@ -214,6 +236,7 @@ def _generate(
     wordings: tuple[str, ...],
     supersedes: str | None,
     allow_leaks: bool,
+    executor: Executor | None,
 ) -> Created:
     from sealbench.stages.create import create
 
@@ -236,4 +259,5 @@ def _generate(
         supersedes=supersedes,
         allow_leaks=allow_leaks,
         on_instance=advance,
+        executor=executor,
     )

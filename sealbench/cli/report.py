@@ -9,6 +9,7 @@ import click
 
 from sealbench.cli.console import Console
 from sealbench.cli.options import json_option, pass_console, workspace_option
+from sealbench.cli.report_rows import is_rows_file, report_rows
 from sealbench.cli.workspace import open_workspace
 from sealbench.errors import UsageError
 
@@ -90,11 +91,27 @@ def command(
     seal report primes-plan-1 --html report.html --figures figures
     seal report monday tuesday wednesday --leaderboard
     seal report primes-plan-1 --verbosity --cascade small,large --price small=0.1,0.4
+    seal report rows.parquet            counts by class over rows that `seal export` wrote
 
     Figures and verdicts of ended runs (default: the latest): censoring and loss by class with exact
     p-values, token costs, scores under each policy, deviations from the plan. Several runs are
     also set side by side, with an exact test of each against the earlier ones.
     """
+    if any(is_rows_file(name) for name in runs):
+        _refuse_beside_rows(
+            html=html,
+            markdown=markdown,
+            latex=latex,
+            figures=figures,
+            leaderboard=leaderboard,
+            verbosity=verbosity,
+            cascade=cascade,
+            price=prices,
+            annotate=annotate,
+            annotations=annotations,
+            fail_on=fail_on,
+        )
+        return report_rows(console, runs, csv=csv, as_json=as_json)
     from sealbench.cli.report_files import Files, write_files
     from sealbench.cli.report_sections import Wanted, across
     from sealbench.stages.report import report
@@ -117,6 +134,16 @@ def command(
     console.next_step("seal stamp, then seal verify")
     asymmetric = any(test.finding == "asymmetric" for one in found for test in one.report.tests)
     return 1 if fail_on == "asymmetry" and asymmetric else 0
+
+
+def _refuse_beside_rows(**options: object) -> None:
+    """UsageError for what needs a run's log and not its rows alone."""
+    for name, given in options.items():
+        if given:
+            flag = "--" + name.replace("_", "-")
+            raise UsageError(
+                f"{flag} is for runs; exported rows have --csv and --json", hint=f"leave {flag} out"
+            )
 
 
 def _annotate(console: Console, workspace: Workspace, found: list[Reported], path: Path) -> None:

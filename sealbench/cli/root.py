@@ -24,6 +24,7 @@ COMMANDS = {
     "stamp": "Submit files to OpenTimestamps calendars.",
     "upgrade": "Complete pending timestamps and fetch block headers.",
     "run": "Do, or finish, the calls of a plan.",
+    "export": "The rows of runs as CSV or Parquet.",
     "report": "Figures and verdicts of finished runs.",
     "plan": "How many items a test needs; the smallest p a design can reach.",
     "test": "The exact test for your own numbers in a CSV.",

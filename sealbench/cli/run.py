@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +11,7 @@ from sealbench.cli.console import Console
 from sealbench.cli.options import pass_console
 from sealbench.cli.run_options import RunOptions, run_options
 from sealbench.cli.stamping import stamp_now
+from sealbench.cli.workers_option import dask_cluster
 from sealbench.cli.workspace import open_workspace
 from sealbench.errors import UsageError
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from sealbench.formats.run import Run
     from sealbench.stages.start_run import OpenRun
     from sealbench.store import Workspace
+    from sealbench.workers.dask_cluster import DaskCluster
 
 
 @click.command("run")
@@ -30,6 +33,7 @@ def command(console: Console, /, **given: Any) -> int:
     seal run primes-plan --cap 300              that part of it
     seal run primes-plan --dry-run --budget 5   what it would call and cost
     seal run primes --exploratory --cap 300 --endpoint openai/gpt-5.5
+    seal run --dask tcp://127.0.0.1:8786        the calls made by the workers of a Dask cluster
 
     Make the calls that the plan asks for and the log does not hold yet. PLAN can also be the name of a
     run. Stop it whenever you like: the same command goes on where it was. Exit code 3 while calls are
@@ -44,7 +48,18 @@ def command(console: Console, /, **given: Any) -> int:
         return _audit_ids(console, workspace, settings, options)
     if options.dry_run:
         return _dry_run(console, workspace, settings, options)
-    opened = _open(console, workspace, settings, options)
+    with dask_cluster(console, options.dask) as cluster:
+        return _run(console, workspace, settings, options, cluster)
+
+
+def _run(
+    console: Console,
+    workspace: Workspace,
+    settings: Settings,
+    options: RunOptions,
+    cluster: DaskCluster | None,
+) -> int:
+    opened = _open(console, workspace, settings, options, cluster)
     if opened.ended:
         console.note(f"the run {opened.run.name} has ended; nothing is left to call")
         console.next_step(f"seal report {opened.run.name}")
@@ -58,20 +73,24 @@ def command(console: Console, /, **given: Any) -> int:
         console.note(f"going on with {opened.run.name}")
     if options.batch is not None:
         return _batch(console, workspace, settings, opened, options)
-    return _execute(console, workspace, settings, opened, options)
+    return _execute(console, workspace, settings, opened, options, cluster)
 
 
-def _open(console: Console, workspace: Workspace, settings: Settings, options: RunOptions) -> OpenRun:
+def _open(
+    console: Console,
+    workspace: Workspace,
+    settings: Settings,
+    options: RunOptions,
+    cluster: DaskCluster | None,
+) -> OpenRun:
     """The run to work on, begun if need be; whatever can be refused is refused before it is begun."""
     from sealbench.formats.run import Run
-    from sealbench.running.ready_endpoints import check_ready
     from sealbench.stages.start_run import find_work, resume_run, start_exploratory, start_run
 
-    keys = options.batch is None
     if options.exploratory:
         battery = options.plan or ""
         endpoints = _pilot_endpoints(console, settings, options)
-        check_ready(endpoints, options.caps, settings, budget=options.ceilings, keys=keys)
+        _check_ready(endpoints, options.caps, settings, options, cluster)
         return start_exploratory(
             workspace,
             battery,
@@ -84,7 +103,7 @@ def _open(console: Console, workspace: Workspace, settings: Settings, options: R
     chosen = [one for one in work.endpoints if not options.endpoints or one.name in options.endpoints]
     names = [endpoint.name for endpoint in work.endpoints]
     options.selection.check_against(work.name, work.battery, names, work.caps, work.wordings)
-    check_ready(chosen, work.caps, settings, budget=options.ceilings, keys=keys)
+    _check_ready(chosen, work.caps, settings, options, cluster)
     if isinstance(work, Run):
         return resume_run(workspace, work)
     plan: Preregistration = work
@@ -99,6 +118,22 @@ def _open(console: Console, workspace: Workspace, settings: Settings, options: R
     return start_when_confirmed(
         console, workspace, settings, plan, start, hours=options.wait_hours, every=options.wait_every
     )
+
+
+def _check_ready(
+    endpoints: Sequence[Endpoint],
+    caps: Sequence[int],
+    settings: Settings,
+    options: RunOptions,
+    cluster: DaskCluster | None,
+) -> None:
+    """Keys must be there where the calls are made: here, on the workers, or, for a batch file, nowhere."""
+    from sealbench.running.ready_endpoints import check_ready, key_variables
+
+    here = options.batch is None and cluster is None
+    check_ready(endpoints, caps, settings, budget=options.ceilings, keys=here)
+    if cluster is not None:
+        cluster.require(key_variables(endpoints))
 
 
 def _pilot_endpoints(console: Console, settings: Settings, options: RunOptions) -> list[Endpoint]:
@@ -118,7 +153,12 @@ def _pilot_endpoints(console: Console, settings: Settings, options: RunOptions) 
 
 
 def _execute(
-    console: Console, workspace: Workspace, settings: Settings, opened: OpenRun, options: RunOptions
+    console: Console,
+    workspace: Workspace,
+    settings: Settings,
+    opened: OpenRun,
+    options: RunOptions,
+    cluster: DaskCluster | None,
 ) -> int:
     from sealbench.cli.run_progress import RunProgress
     from sealbench.cli.run_tell import tell_result
@@ -141,6 +181,7 @@ def _execute(
         budget=options.ceilings,
         on_begin=progress.begin if progress else None,
         on_line=progress.add if progress else None,
+        pool=cluster.pool() if cluster is not None else None,
     )
     console.clear_progress()
     if result.ended:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from sealbench.cli.options import json_option, workspace_option
+from sealbench.cli.workers_option import dask_option
 from sealbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class RunOptions:
     batch_files: tuple[Path, ...]
     audit_ids: bool
     no_stamp: bool
+    dask: str | None
     folder: Path | None
     as_json: bool
 
@@ -99,6 +101,10 @@ class RunOptions:
         if self.batch == "read" and not self.batch_files:
             raise UsageError(
                 "say which result file to read", hint="seal run --batch read --batch-file RESULTS.jsonl"
+            )
+        if self.dask is not None and asked:
+            raise UsageError(
+                f"{asked[0]} makes no calls, so there is nothing to spread", hint="leave --dask out"
             )
         if self.exploratory and self.plan is None:
             raise UsageError("a pilot needs a battery", hint="seal run BATTERY --exploratory --cap 300 …")
@@ -175,6 +181,7 @@ _OPTIONS = (
     ),
     click.option("--audit-ids", is_flag=True, help="List the response ids an auditor could fetch."),
     click.option("--no-stamp", is_flag=True, help="Do not stamp the run's start and end."),
+    dask_option,
     workspace_option,
     json_option,
 )

@@ -11,12 +11,14 @@ import click
 
 from sealbench.cli.console import Console
 from sealbench.cli.options import GroupedCommand, json_option, pass_console
+from sealbench.cli.workers_option import available_cores, dask_cluster, dask_option
 from sealbench.errors import CheckFailed, CouldNotCheck, UsageError
 
 if TYPE_CHECKING:
     from sealbench.cli.verify_targets import Target, WorkspaceTarget
     from sealbench.stages.fetch import Fetched
     from sealbench.verification.policy import Policy
+    from sealbench.verification.steps import Verification
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _GROUPS = {
@@ -25,6 +27,7 @@ _GROUPS = {
     "What must be open": ("at_least_revealed",),
     "Other people's commitments": ("batteries",),
     "Network": ("offline", "allow_file"),
+    "Work": ("jobs", "dask"),
     "Output": ("explain", "every", "as_json"),
 }
 
@@ -79,6 +82,13 @@ _GROUPS = {
     metavar="[STEP]",
     help="Say what a step means and how to check it by hand; without STEP list them.",
 )
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=None,
+    help="Processes, at most, for a workspace's costly checks (default: as many as this machine has cores).",
+)
+@dask_option
 @click.option("--every", is_flag=True, help="One line for each subject of each step.")
 @json_option
 @pass_console
@@ -98,6 +108,8 @@ def command(
     offline: bool,
     allow_file: bool,
     explain: str | None,
+    jobs: int | None,
+    dask: str | None,
     every: bool,
     as_json: bool,
 ) -> int:
@@ -136,8 +148,10 @@ def command(
             "--battery needs a commitment to check it against",
             hint="seal verify FILE.commitment.json --battery FILE",
         )
+    if offline and dask is not None:
+        raise UsageError("a Dask cluster is reached over the network", hint="leave --offline or --dask out")
     kept = (*keys, *allowed_signers, *((since,) if since else ()))
-    asked = Asked(policy, batteries, kept, offline, allow_file, every, as_json)
+    asked = Asked(policy, batteries, kept, offline, allow_file, every, as_json, jobs, dask)
     return _verify(console, choose_target(targets), asked)
 
 
@@ -152,6 +166,8 @@ class Asked:
     allow_file: bool
     every: bool
     as_json: bool
+    jobs: int | None
+    dask: str | None
 
 
 def _verify(console: Console, target: Target, asked: Asked) -> int:
@@ -172,6 +188,8 @@ def _verify(console: Console, target: Target, asked: Asked) -> int:
         with unpacked(target.path) as found:
             return _verify_fetched(console, found, str(target.path), asked)
     if isinstance(target, FilesTarget):
+        if asked.dask is not None:
+            raise UsageError("--dask is for workspaces; files are checked here", hint="leave --dask out")
         return verify_file_targets(
             console,
             target.paths,
@@ -219,10 +237,8 @@ def _verify_fetched(console: Console, found: Fetched, named: str, asked: Asked) 
 
 def _verify_workspace(console: Console, target: WorkspaceTarget, asked: Asked, source: str = "") -> int:
     from sealbench.cli.verification_text import verification_text
-    from sealbench.stages.verify import verify_workspace
 
-    found = verify_workspace(target.root, policy=asked.policy, parts=target.parts)
-    found = replace(found, source=source)
+    found = replace(_check_workspace(console, target, asked), source=source)
     if asked.as_json:
         console.json(found.to_json())
     else:
@@ -230,6 +246,18 @@ def _verify_workspace(console: Console, target: WorkspaceTarget, asked: Asked, s
         if found.failures:
             console.next_step(f"seal verify --explain {found.failures[0].step}")
     return found.exit_code
+
+
+def _check_workspace(console: Console, target: WorkspaceTarget, asked: Asked) -> Verification:
+    from sealbench.stages.verify import verify_workspace
+
+    with dask_cluster(console, asked.dask) as cluster:
+        jobs, executor = asked.jobs or available_cores(), None
+        if cluster is not None:
+            jobs, executor = cluster.slots(), cluster.executor()
+        return verify_workspace(
+            target.root, policy=asked.policy, parts=target.parts, jobs=jobs, executor=executor
+        )
 
 
 def _no_network(url: str) -> CouldNotCheck:

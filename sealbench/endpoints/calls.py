@@ -18,6 +18,7 @@ from sealbench.endpoints.ending import Parsed
 # malformed   a body that is not JSON or not this API's
 # timeout     no whole answer within the time limit, ours or the server's (408, 504, 524)
 # lost        the connection broke after the request was sent
+# interrupted the process that waited for the answer went away: a killed run, a worker that died
 # connection  there was no connection to send it over
 # cancelled   the run was stopped while waiting
 AttemptOutcome = Literal[
@@ -29,11 +30,12 @@ AttemptOutcome = Literal[
     "malformed",
     "timeout",
     "lost",
+    "interrupted",
     "connection",
     "cancelled",
 ]
 # First attempts that ended so are tested by class like censoring: long thoughts time out.
-LOSS_OUTCOMES: frozenset[AttemptOutcome] = frozenset({"timeout", "lost"})
+LOSS_OUTCOMES: frozenset[AttemptOutcome] = frozenset({"timeout", "lost", "interrupted"})
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Outcome:
 
     @property
     def first_attempt_lost(self) -> bool:
-        """The first attempt timed out or its connection broke."""
+        """The first attempt timed out, its connection broke, or whoever waited for it went away."""
         return self.attempts[0].outcome in LOSS_OUTCOMES
 
 

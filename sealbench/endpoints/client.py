@@ -1,7 +1,8 @@
-"""One endpoint's client: attempts, retries and waits of one call, journal first, secrets never out.
+"""One endpoint's client: attempts, retries and waits of one call, journal first.
 
-Every attempt is announced (`before_attempt`) before its request leaves. What a response means is
-the provider's business, whether it is asked again that of `retries`; here is only the order of acts.
+Every attempt is announced (`before_attempt`) before its request leaves. How it is delivered, from here
+or by a worker, is the courier's business, what a response means the provider's, whether it is asked
+again that of `retries`; here is only the order of acts.
 """
 
 from __future__ import annotations
@@ -21,15 +22,12 @@ from tenacity import (
 )
 
 from sealbench.clock import Clock
-from sealbench.endpoints.base import EndpointSettings, HttpRequest, Parsed, get_provider
+from sealbench.endpoints.base import EndpointSettings, Parsed, get_provider
 from sealbench.endpoints.budget import Cost, Ledger, actual, ceiling
 from sealbench.endpoints.calls import Attempt, AttemptOutcome, Call, Outcome, Stopped
-from sealbench.endpoints.failures import FAILURES, classify
+from sealbench.endpoints.delivery import Courier, Deliver, Failure, Response, too_late
 from sealbench.endpoints.limits import Gate, Pacer
-from sealbench.endpoints.redaction import redact_body, redact_headers, redact_text
 from sealbench.endpoints.retries import Verdict, judge, stated_delay, stop_hint
-from sealbench.endpoints.sender import Send
-from sealbench.http import printable
 
 # After this many calls in a row that ended in a 5xx, the next one stops the endpoint: an outage must
 # not use up the plan.
@@ -49,15 +47,6 @@ class StopEndpoint(Exception):
     def __init__(self, stopped: Stopped) -> None:
         super().__init__(stopped.reason)
         self.stopped = stopped
-
-
-@dataclass(frozen=True)
-class Response:
-    """A whole response, redacted."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
 
 
 @dataclass(frozen=True)
@@ -82,9 +71,8 @@ class EndpointClient:
     def __init__(
         self,
         settings: EndpointSettings,
-        send: Send,
+        courier: Courier,
         *,
-        api_key: str | None,
         ledger: Ledger,
         before_attempt: BeforeAttempt,
         now: Clock,
@@ -97,8 +85,7 @@ class EndpointClient:
         self.attempts = 0
         self.budget_exhausted = False
         self._provider = get_provider(settings.provider)
-        self._send_request = send
-        self._api_key = api_key
+        self._courier = courier
         self._ledger = ledger
         self._before_attempt = before_attempt
         self._now = now
@@ -112,6 +99,11 @@ class EndpointClient:
     def __repr__(self) -> str:
         return f"EndpointClient({self.settings.name!r})"
 
+    def stop(self) -> None:
+        """No new request from now on."""
+        self.halt.set()
+        self._courier.wake()
+
     def abandon(self) -> None:
         """End the attempts in flight now; their calls are left undone."""
         self.abandoned = True
@@ -120,13 +112,12 @@ class EndpointClient:
 
     async def ask(self, call: Call) -> Outcome:
         """All attempts of one call; raises Halted or StopEndpoint if it is to be left undone."""
-        request = self._provider.build_request(call.prompt, call.cap, self.settings, self._api_key)
         tries: list[Try] = []
         await self.gate.enter()
         try:
-            tries.append(await self._try(call, request, 1))
+            tries.append(await self._try(call, 1))
             if tries[0].verdict == "retry":
-                await self._retry(call, request, tries)
+                await self._retry(call, tries)
         finally:
             self.gate.leave()
         last = tries[-1]
@@ -141,14 +132,14 @@ class EndpointClient:
             parsed=last.parsed,
         )
 
-    async def _retry(self, call: Call, request: HttpRequest, tries: list[Try]) -> None:
+    async def _retry(self, call: Call, tries: list[Try]) -> None:
         """Ask again, as often and as long as the limits allow, after the first of `tries`."""
         first = True
 
         async def one_try() -> Try:
             nonlocal first
             if not first:
-                tries.append(await self._try(call, request, len(tries) + 1))
+                tries.append(await self._try(call, len(tries) + 1))
             first = False
             return tries[-1]
 
@@ -198,7 +189,7 @@ class EndpointClient:
         cap = call.cap if refused else None
         raise StopEndpoint(Stopped(settings.name, cap, reason, hint, status, last.parsed))
 
-    async def _try(self, call: Call, request: HttpRequest, number: int) -> Try:
+    async def _try(self, call: Call, number: int) -> Try:
         if self.halt.is_set():
             raise Halted
         reserved = ceiling(call.prompt, call.cap, self.settings)
@@ -210,14 +201,15 @@ class EndpointClient:
             delay = max(self._requests.delay(1), self._tokens.delay(reserved.tokens))
             if delay > 0:
                 await self._pause(delay)
-            if self.halt.is_set():
-                raise Halted
-            attempt = Attempt(number, self._now())
-            self._before_attempt(call, attempt)
-            self.attempts += 1
-            spent = reserved
-            result = await self._send(call, request, attempt)
-            spent = self._spent(result, reserved)
+            async with self._courier.place(self.halt) as deliver:
+                if self.halt.is_set():
+                    raise Halted
+                attempt = Attempt(number, self._now())
+                self._before_attempt(call, attempt)
+                self.attempts += 1
+                spent = reserved
+                result = await self._send(call, deliver, attempt)
+                spent = self._spent(result, reserved)
         finally:
             self._tokens.give_back(reserved.tokens - spent.tokens)
             self._ledger.settle(reserved, spent)
@@ -231,42 +223,28 @@ class EndpointClient:
             return reserved
         return actual(parsed.prompt_tokens, parsed.charged_tokens, self.settings)
 
-    async def _send(self, call: Call, request: HttpRequest, attempt: Attempt) -> Try:
+    async def _send(self, call: Call, deliver: Deliver, attempt: Attempt) -> Try:
         started = time.monotonic()
-        limit = self.settings.limits.timeout
+        limit = self.settings.limits.timeout + self._courier.allowance
         try:
             async with asyncio.timeout(limit) as deadline:
                 self._deadlines.add(deadline)
                 try:
-                    status, headers, body = await self._send_request(request)
+                    delivery = await deliver(call)
                 finally:
                     self._deadlines.discard(deadline)
         except TimeoutError:
             if self.abandoned:
                 raise Halted from None
-            return self._failed(attempt, "timeout", f"no whole answer within {limit:g} s")
-        except FAILURES as error:
-            outcome, final = classify(error)
-            text = redact_text(printable(f"{type(error).__name__}: {error}", 200), self._api_key)
-            return self._failed(attempt, outcome, text, "stop" if final else "retry")
-        return self._read(call, attempt, started, status, headers, body)
+            delivery = too_late(self.settings)
+        if isinstance(delivery, Failure):
+            done = replace(attempt, ended_at=self._now(), outcome=delivery.outcome)
+            parsed = Parsed(end="error", error=delivery.error)
+            return Try(done, None, parsed, "stop" if delivery.final else "retry")
+        return self._read(call, attempt, started, delivery)
 
-    def _failed(
-        self, attempt: Attempt, outcome: AttemptOutcome, error: str, verdict: Verdict = "retry"
-    ) -> Try:
-        done = replace(attempt, ended_at=self._now(), outcome=outcome)
-        return Try(done, None, Parsed(end="error", error=error), verdict)
-
-    def _read(
-        self,
-        call: Call,
-        attempt: Attempt,
-        started: float,
-        status: int,
-        headers: dict[str, str],
-        raw: bytes,
-    ) -> Try:
-        body = redact_body(raw, self._api_key)
+    def _read(self, call: Call, attempt: Attempt, started: float, response: Response) -> Try:
+        status, headers, body = response.status, response.headers, response.body
         parsed = self._provider.parse_response(status, headers, body, call.cap)
         verdict = judge(status, headers, parsed)
         ended_at = self._now()
@@ -276,7 +254,6 @@ class EndpointClient:
             self.gate.succeeded()
         outcome = _outcome(status, verdict, parsed)
         done = Attempt(attempt.number, attempt.started_at, ended_at, status, outcome)
-        response = Response(status, redact_headers(headers, self._api_key), body)
         delay = stated_delay(headers, body, ended_at) if verdict == "retry" else None
         return Try(done, response, parsed, verdict, delay)
 

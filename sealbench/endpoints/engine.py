@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     import httpx
 
     from sealbench.endpoints.client import EndpointClient
+    from sealbench.endpoints.delivery import Courier
+    from sealbench.workers.pool import WorkerPool
 
 __all__ = [
     "LOSS_OUTCOMES",
@@ -105,7 +107,7 @@ class _Lane:
             self.stopped_caps.setdefault(stopped.cap, stopped)
         elif self.stopped is None:
             self.stopped = stopped
-            self.client.halt.set()
+            self.client.stop()
 
     def tally(self) -> Tally:
         return Tally(self.done, self.undone, self.client.attempts)
@@ -125,6 +127,7 @@ async def run_calls(
     environ: Mapping[str, str] | None = None,
     now: Clock = system_clock,
     transport: httpx.AsyncBaseTransport | None = None,
+    pool: WorkerPool | None = None,
 ) -> Summary:
     """Make the calls and report each exactly once, or leave it undone and count it.
 
@@ -139,33 +142,33 @@ async def run_calls(
     backoff : seconds, the scale of the exponential wait between attempts.
     environ : where keys are read (default: the process environment); MissingKey before any request.
     transport : an httpx transport for tests.
+    pool : workers that send the requests, with the keys of their own environment; all limits hold for
+        them together.
+
+    Raises
+    ------
+    MissingKey : a key is not set, here or on the worker that needs it.
+    NotYet : no worker is left.
     """
     from sealbench.endpoints.client import EndpointClient
-    from sealbench.endpoints.sender import open_sender
 
     stop = stop or asyncio.Event()
     ledger = Ledger(budget or Budget())
     settings = {name: _lowered(found, max_connections) for name, found in endpoints.items()}
-    keys = {
-        name: read_api_key(found, required=get_provider(found.provider).needs_key, environ=environ)
-        for name, found in settings.items()
-    }
-    total = sum(found.limits.max_connections for found in settings.values())
     budget_hit = asyncio.Event()
 
-    async with open_sender(max(1, total), transport) as send:
+    async with _couriers(settings, environ, transport, pool) as couriers:
         lanes: dict[str, _Lane] = {}
 
         def end_run() -> None:
             budget_hit.set()
             for lane in lanes.values():
-                lane.client.halt.set()
+                lane.client.stop()
 
         for name, found in settings.items():
             client = EndpointClient(
                 found,
-                send,
-                api_key=keys[name],
+                couriers[name],
                 ledger=ledger,
                 before_attempt=before_attempt,
                 now=now,
@@ -193,6 +196,32 @@ def _lowered(settings: EndpointSettings, ceiling: int | None) -> EndpointSetting
     return replace(settings, limits=replace(settings.limits, max_connections=ceiling))
 
 
+@contextlib.asynccontextmanager
+async def _couriers(
+    settings: Mapping[str, EndpointSettings],
+    environ: Mapping[str, str] | None,
+    transport: httpx.AsyncBaseTransport | None,
+    pool: WorkerPool | None,
+) -> AsyncIterator[dict[str, Courier]]:
+    """Each endpoint's courier, while the block runs; keys are read here only if nobody else sends."""
+    if pool is not None:
+        from sealbench.endpoints.remote import RemoteCourier
+
+        async with pool.at_work():
+            yield {name: RemoteCourier(found, pool) for name, found in settings.items()}
+        return
+    from sealbench.endpoints.delivery import LocalCourier
+    from sealbench.endpoints.sender import open_sender
+
+    keys = {
+        name: read_api_key(found, required=get_provider(found.provider).needs_key, environ=environ)
+        for name, found in settings.items()
+    }
+    total = sum(found.limits.max_connections for found in settings.values())
+    async with open_sender(max(1, total), transport) as send:
+        yield {name: LocalCourier(found, keys[name], send) for name, found in settings.items()}
+
+
 async def _drive(
     calls: Iterable[Call], lanes: Mapping[str, _Lane], stop: asyncio.Event, grace: float
 ) -> bool:
@@ -201,7 +230,7 @@ async def _drive(
     async def watch() -> None:
         await stop.wait()
         for lane in lanes.values():
-            lane.client.halt.set()
+            lane.client.stop()
         await asyncio.sleep(grace)
         for lane in lanes.values():
             lane.client.abandon()
@@ -217,7 +246,7 @@ async def _drive(
                         f"a call names the endpoint {call.endpoint!r}, which is not in this run"
                     )
                 if stop.is_set():
-                    lanes[call.endpoint].client.halt.set()
+                    lanes[call.endpoint].client.stop()
                 await lanes[call.endpoint].put(call)
             for lane in lanes.values():
                 await lane.close()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import TextIO
 
 from sealbench.formats.run import LogLine
 
@@ -22,21 +23,33 @@ COLUMNS = (
 )
 
 
-def rows_csv(runs: Iterable[tuple[str, Sequence[LogLine]]]) -> str:
-    """The header and every line of every run; an unknown value is an empty cell, never 0."""
+def rows_csv(runs: Iterable[tuple[str, Iterable[LogLine]]]) -> str:
+    """The header and every line of every run, as one text; see `write_rows`."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for run, lines in runs:
-        for line in lines:
-            values = [getattr(line, name) for name in LogLine.model_fields if name not in _LEFT_OUT]
-            flags = [line.censored, line.lost, line.missing]
-            attempts = [len(line.attempts), line.attempts[0].at if line.attempts else None]
-            writer.writerow([_cell(value) for value in (run, *values, *flags, *attempts)])
+    write_rows(out, runs)
     return out.getvalue()
 
 
-def _cell(value: object) -> object:
+def write_rows(out: TextIO, runs: Iterable[tuple[str, Iterable[LogLine]]]) -> int:
+    """Write the header and every line of every run; an unknown value is an empty cell, never 0.
+
+    Returns the number of lines.
+    """
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    count = 0
+    for run, lines in runs:
+        for line in lines:
+            count += 1
+            values = [getattr(line, name) for name in LogLine.model_fields if name not in _LEFT_OUT]
+            flags = [line.censored, line.lost, line.missing]
+            attempts = [len(line.attempts), line.attempts[0].at if line.attempts else None]
+            writer.writerow([cell(value) for value in (run, *values, *flags, *attempts)])
+    return count
+
+
+def cell(value: object) -> object:
+    """A value as a cell: unknown is empty, true is 1, and no text is run as a formula."""
     if value is None:
         return ""
     if isinstance(value, bool):

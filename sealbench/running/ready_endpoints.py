@@ -64,6 +64,17 @@ def check_ready(
             )
 
 
+def key_variables(frozen: Sequence[Endpoint]) -> list[str]:
+    """The environment variables that whoever calls these endpoints must have set, sorted."""
+    return sorted(
+        {
+            endpoint.api_key_env
+            for endpoint in frozen
+            if endpoint.api_key_env is not None and get_provider(endpoint.provider).needs_key
+        }
+    )
+
+
 def _has_price(endpoint: EndpointSettings) -> bool:
     return endpoint.price is not None or endpoint.provider == "reference"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 
 from sealbench.analysis.leaks import judge_parameters, own_baselines
 from sealbench.clock import Clock, system_clock
@@ -26,6 +27,7 @@ def create(
     supersedes: str | None = None,
     allow_leaks: bool = False,
     on_instance: Callable[[], None] | None = None,
+    executor: Executor | None = None,
     clock: Clock = system_clock,
 ) -> Created:
     """Draw a fresh K, make the items, write envelope and commitment, and register them.
@@ -38,6 +40,7 @@ def create(
     wordings : wordings in which every instance is asked.
     supersedes : a battery that this one replaces.
     allow_leaks : make the battery although a short cut without any search tells the classes apart.
+    executor : draws the instances; its processes must be as private as this one.
 
     Raises
     ------
@@ -53,7 +56,7 @@ def create(
     if not allow_leaks:
         refuse_leaks(parameters)
     secret = new_secret()
-    items = build_items(secret, parameters, on_instance=on_instance)
+    items = build_items(secret, parameters, on_instance=on_instance, executor=executor)
     return commit_battery(
         workspace,
         name,

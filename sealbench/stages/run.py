@@ -22,6 +22,7 @@ from sealbench.running.ready_endpoints import running_endpoints
 from sealbench.running.recording import Recorder, end_run
 from sealbench.running.run_records import Selection, resume_command
 from sealbench.store import Workspace
+from sealbench.workers.pool import WorkerPool
 
 Planned = Mapping[tuple[str, int], int]
 # No space, no quota, or the largest file that this process may write.
@@ -59,6 +60,7 @@ def execute_run(
     on_line: Callable[[LogLine], None] | None = None,
     backoff: float = 1.0,
     clock: Clock = system_clock,
+    pool: WorkerPool | None = None,
 ) -> RunResult:
     """Make every selected call that the log does not hold yet and that waits in no batch.
 
@@ -70,11 +72,13 @@ def execute_run(
     on_begin : called once with the calls to be made by (endpoint, cap).
     on_line : called with each line once it is in the log.
     backoff : seconds, the scale of the exponential wait between attempts.
+    pool : workers that send the requests (`workers.pool.pool_over` makes one of any executor); this
+        process alone writes the log.
 
     Raises
     ------
     UsageError : the selection names something the run does not hold.
-    NotYet : another process is at work on this run, or the disk is full.
+    NotYet : another process is at work on this run, the disk is full, or no worker is left.
     """
     chosen = selection or Selection()
     chosen.check(run)
@@ -103,6 +107,7 @@ def execute_run(
                 budget=budget,
                 backoff=backoff,
                 now=clock,
+                pool=pool,
             )
         )
         done = journal.size
@@ -135,6 +140,7 @@ async def _run_until_stopped(
     budget: Budget | None,
     backoff: float,
     now: Clock,
+    pool: WorkerPool | None,
 ) -> Summary:
     stop = asyncio.Event()
     with stop_on_signals(stop):
@@ -148,4 +154,5 @@ async def _run_until_stopped(
             budget=budget,
             backoff=backoff,
             now=now,
+            pool=pool,
         )

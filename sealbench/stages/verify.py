@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -14,12 +15,16 @@ from sealbench.formats.allowed_signers import NamedKey, read_signers
 from sealbench.formats.registry import Checkpoint
 from sealbench.timestamps.header_store import HeaderStore
 from sealbench.verification.bundle import is_bundle, read_bundle
+from sealbench.verification.memo import Elsewhere
 from sealbench.verification.policy import DEFAULT_GRADE, Policy, Requirement
 from sealbench.verification.requirements import AtLeastRevealed, ExpectedHash, TrustedKeys
 from sealbench.verification.scope import Part
 from sealbench.verification.steps import Verification
 from sealbench.verification.tree import PublicTree
 from sealbench.verification.verifier import Verifier
+from sealbench.workers.processes import processes
+
+_SUBJECTS_EACH = 6  # a process takes about a second to begin: below this it is not worth it
 
 
 def make_policy(
@@ -70,13 +75,21 @@ def knowing_archive(policy: Policy, named: str, sha256: str) -> Policy:
 
 
 def verify_workspace(
-    root: Path, *, network: str = "mainnet", policy: Policy | None = None, parts: Sequence[Part] = ()
+    root: Path,
+    *,
+    network: str = "mainnet",
+    policy: Policy | None = None,
+    parts: Sequence[Part] = (),
+    jobs: int = 1,
+    executor: Executor | None = None,
 ) -> Verification:
     """All twelve steps over a workspace or a retired battery's bundle; reads files, writes nothing.
 
     Parameters
     ----------
     parts : judge only these parts and what they rest on; without any, the whole.
+    jobs : processes, at most, that share the costly checks; few batteries and runs get fewer.
+    executor : does them instead, that many at a time. The results never depend on either.
 
     Raises
     ------
@@ -90,7 +103,20 @@ def verify_workspace(
             f"{root} is no workspace: it has no {store.REGISTRY}",
             hint="seal verify FOLDER, or FILE with FILE.ots",
         )
-    return Verifier(chosen).verify(PublicTree.from_folder(root), parts)
+    tree = PublicTree.from_folder(root)
+    if executor is not None:
+        return Verifier(chosen, Elsewhere(executor, jobs)).verify(tree, parts)
+    jobs = min(jobs, _costly_subjects(tree) // _SUBJECTS_EACH)
+    if jobs < 2:
+        return Verifier(chosen).verify(tree, parts)
+    with processes(jobs) as found:
+        return Verifier(chosen, Elsewhere(found, jobs)).verify(tree, parts)
+
+
+def _costly_subjects(tree: PublicTree) -> int:
+    """Published batteries and logs: what is drawn, certified or computed again."""
+    ends = {"batteries": "/battery.json", "runs": "/log.jsonl"}
+    return sum(path.endswith(ends.get(path.partition("/")[0], "\n")) for path in tree.paths())
 
 
 def _given(path: Path) -> bytes:

@@ -6,8 +6,10 @@ published K. Source: docs/spec/derivations.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from itertools import repeat
 
 from sealbench.crypto.canonical import encode
 from sealbench.crypto.derivation import (
@@ -19,11 +21,13 @@ from sealbench.crypto.derivation import (
     shuffle_stream,
     wording_stream,
 )
+from sealbench.crypto.stream import Stream
 from sealbench.errors import UsageError
 from sealbench.formats.battery import FamilyParameters, Item, Parameters
-from sealbench.tasks.base import Instance, Search, TaskFamily, get_family
+from sealbench.tasks.base import Instance, Search, Slot, TaskFamily, get_family
 
 _MAX_REDRAWS = 1000
+_PART = 64  # instances that an executor's process draws at a time
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,7 @@ def build_items(
     *,
     beacon: bytes = b"",
     on_instance: Callable[[], None] | None = None,
+    executor: Executor | None = None,
 ) -> list[Item]:
     """All items of a battery in their sealed order.
 
@@ -85,13 +90,17 @@ def build_items(
     parameters : the public parameters; families must be installed in the version they name.
     beacon : the beacon's 32 bytes, empty outside beacon mode.
     on_instance : called after each drawn instance, for progress.
+    executor : draws the instances, the same ones in the same order; its processes learn the battery's
+        seed, from which every problem and answer follows, but never K.
 
     Raises
     ------
     UsageError : a family is not installed, or its ranges cannot hold that many different instances.
     """
     seed = battery_seed(secret, parameters.to_bytes(), beacon)
-    drawn = [one for family in parameters.families for one in _draw_family(seed, family, on_instance)]
+    drawn = [
+        one for family in parameters.families for one in _draw_family(seed, family, on_instance, executor)
+    ]
     asked = [(one, wording) for one in drawn for wording in parameters.wordings]
     shuffle_stream(seed).shuffle(asked)
     keys = ItemKeys(secret)
@@ -101,29 +110,60 @@ def build_items(
 
 
 def _draw_family(
-    seed: bytes, chosen: FamilyParameters, on_instance: Callable[[], None] | None
+    seed: bytes,
+    chosen: FamilyParameters,
+    on_instance: Callable[[], None] | None,
+    executor: Executor | None,
 ) -> list[_Drawn]:
     family = get_family(chosen.family)
     slots = family.slots(chosen.parameters, chosen.per_class)
+    firsts: Iterator[Instance | None] = repeat(None)
+    if executor is not None:
+        firsts = _first_draws(executor, seed, chosen, slots)
     drawn: list[_Drawn] = []
     seen: set[bytes] = set()
-    for index, slot in enumerate(slots):
-        stream = item_stream(seed, chosen.family, index)
-        for _ in range(_MAX_REDRAWS):
-            instance = family.generate(slot, chosen.parameters, stream)
-            identity = encode(instance.params)
-            if identity not in seen:
-                break
-        else:
-            raise UsageError(
-                f"{chosen.family}: no new {slot.class_label} ({slot.kind}) found in {_MAX_REDRAWS} draws",
-                hint="widen the ranges with -p, or lower --per-class",
-            )
-        seen.add(identity)
+    for index, (slot, first) in enumerate(zip(slots, firsts, strict=False)):
+        instance = first
+        if instance is None or encode(instance.params) in seen:
+            instance = _draw_new(family, slot, chosen, item_stream(seed, chosen.family, index), seen)
+        seen.add(encode(instance.params))
         drawn.append(_Drawn(family, index, instance))
         if on_instance is not None:
             on_instance()
     return drawn
+
+
+def _draw_new(
+    family: TaskFamily, slot: Slot, chosen: FamilyParameters, stream: Stream, seen: set[bytes]
+) -> Instance:
+    """The first instance of a stream whose problem has not been drawn before."""
+    for _ in range(_MAX_REDRAWS):
+        instance = family.generate(slot, chosen.parameters, stream)
+        if encode(instance.params) not in seen:
+            return instance
+    raise UsageError(
+        f"{chosen.family}: no new {slot.class_label} ({slot.kind}) found in {_MAX_REDRAWS} draws",
+        hint="widen the ranges with -p, or lower --per-class",
+    )
+
+
+def _first_draws(
+    executor: Executor, seed: bytes, chosen: FamilyParameters, slots: Sequence[Slot]
+) -> Iterator[Instance]:
+    """The first instance of each slot's own stream, drawn by an executor, in order."""
+    numbered = list(enumerate(slots))
+    parts = [numbered[start : start + _PART] for start in range(0, len(numbered), _PART)]
+    for instances in executor.map(draw_part, parts, repeat(seed, len(parts)), repeat(chosen, len(parts))):
+        yield from instances
+
+
+def draw_part(numbered: Sequence[tuple[int, Slot]], seed: bytes, chosen: FamilyParameters) -> list[Instance]:
+    """What one process of an executor draws: the first instances of some slots."""
+    family = get_family(chosen.family)
+    return [
+        family.generate(slot, chosen.parameters, item_stream(seed, chosen.family, index))
+        for index, slot in numbered
+    ]
 
 
 def _item(secret: bytes, seed: bytes, item_id: str, one: _Drawn, wording: str) -> Item:

@@ -6,6 +6,8 @@ installed in the committed version is NOT CHECKED, never false.
 
 from __future__ import annotations
 
+from functools import partial
+
 from sealbench.crypto import encryption, merkle
 from sealbench.crypto.derivation import secret_commitment
 from sealbench.errors import CertificateFailed, SealError, UsageError
@@ -54,13 +56,15 @@ def check_ciphertext(evidence: Evidence) -> Results:
 
 def check_regeneration(evidence: Evidence) -> Results:
     """Step 6: K opens the secret commitment, gives the items again, and the items give the root."""
-    for name, commitment in evidence.commitments.items():
-        path = f"batteries/{name}/battery.json"
-        if path not in evidence.tree and f"batteries/{name}/key.json" not in evidence.tree:
-            yield _unpublished(evidence, name, f"commitments/{name}.json")
-        else:
-            yield _check_published(evidence, name, commitment, path)
+    yield from evidence.memo.each(partial(_check_regeneration, evidence), evidence.commitments)
     yield from check_reveals(evidence)
+
+
+def _check_regeneration(evidence: Evidence, name: str) -> StepResult:
+    path = f"batteries/{name}/battery.json"
+    if path not in evidence.tree and f"batteries/{name}/key.json" not in evidence.tree:
+        return _unpublished(evidence, name, f"commitments/{name}.json")
+    return _check_published(evidence, name, evidence.commitments[name], path)
 
 
 def _unpublished(evidence: Evidence, name: str, path: str) -> StepResult:
@@ -92,9 +96,9 @@ def _check_published(evidence: Evidence, name: str, commitment: Commitment, path
     if parent is not None:
         return check_derived(evidence, commitment, parent, battery_bytes, path)
     try:
-        memo.call(check_opening, memo, name, commitment_bytes, key_bytes, battery_bytes, sealed_bytes)
-        gap = memo.call(check_draws, memo, commitment_bytes, key_bytes, battery_bytes)
-        gap = gap or memo.call(check_baselines, memo, commitment_bytes, battery_bytes)
+        memo.costly(check_opening, memo, name, commitment_bytes, key_bytes, battery_bytes, sealed_bytes)
+        gap = memo.costly(check_draws, memo, commitment_bytes, key_bytes, battery_bytes)
+        gap = gap or memo.costly(check_baselines, memo, commitment_bytes, battery_bytes)
     except SealError as error:
         return fail(REGENERATE, path, error.message)
     if gap:
@@ -181,26 +185,24 @@ def _same_source(family: FamilyParameters) -> bool:
 
 def check_truth(evidence: Evidence) -> Results:
     """Step 7: the certificate of every published item shows its class by arithmetic alone."""
-    for name, commitment in evidence.commitments.items():
-        path = f"batteries/{name}/battery.json"
-        data = evidence.tree.get(path)
-        battery = evidence.document(Battery, path)
-        if data is None:
-            yield not_due(TRUTH, f"commitments/{name}.json", "the items are not published yet")
-        elif battery is None:
-            yield not_checked(TRUTH, path, "does not parse (see step 1)")
-        else:
-            missing = missing_families(commitment.parameters)
-            if missing:
-                yield not_checked(TRUTH, path, missing)
-            else:
-                yield _certified(evidence, path, data)
+    yield from evidence.memo.each(partial(_check_truth, evidence), evidence.commitments)
     yield from check_revealed_truth(evidence)
+
+
+def _check_truth(evidence: Evidence, name: str) -> StepResult:
+    path = f"batteries/{name}/battery.json"
+    data = evidence.tree.get(path)
+    if data is None:
+        return not_due(TRUTH, f"commitments/{name}.json", "the items are not published yet")
+    if evidence.document(Battery, path) is None:
+        return not_checked(TRUTH, path, "does not parse (see step 1)")
+    missing = missing_families(evidence.commitments[name].parameters)
+    return not_checked(TRUTH, path, missing) if missing else _certified(evidence, path, data)
 
 
 def _certified(evidence: Evidence, path: str, data: bytes) -> StepResult:
     try:
-        told = evidence.memo.call(check_certificates, evidence.memo, data, path)
+        told = evidence.memo.costly(check_certificates, evidence.memo, data, path)
     except SealError as error:
         return fail(TRUTH, path, error.message)
     return ok(TRUTH, path, told)

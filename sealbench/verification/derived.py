@@ -27,8 +27,8 @@ def check_derived(
         if parent_bytes is None:
             told = f"the items of {parent} are missing or unreadable, and its items are among them"
             return not_checked(STEP, path, told)
-        memo.call(check_selection, memo, parent, commitment_bytes, key_bytes, parent_bytes, battery_bytes)
-        gap = memo.call(check_baselines, memo, commitment_bytes, battery_bytes)
+        memo.costly(check_selection, memo, parent, commitment_bytes, key_bytes, parent_bytes, battery_bytes)
+        gap = memo.costly(check_baselines, memo, commitment_bytes, battery_bytes)
     except SealError as error:
         return fail(STEP, path, error.message)
     if gap:

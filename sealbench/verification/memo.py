@@ -2,27 +2,47 @@
 
 Checking a workspace again after one file changed then costs only what depends on that file. Errors
 of this package are outcomes too. Old entries go when the remembered content exceeds a limit; nothing
-is remembered globally.
+is remembered globally, except by a process that computes outcomes for another one's memo.
+
+The costly checks can be computed by other processes (`Elsewhere`). They are pure, so where they are
+computed cannot be seen in what they give; if a process dies, its check is computed here.
 """
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar, cast
 
 from sealbench.errors import SealError
 
 P = ParamSpec("P")
 R = TypeVar("R")
+S = TypeVar("S")
 DEFAULT_LIMIT = 24 << 20  # bytes of input remembered
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Who computes costly outcomes: an executor of other processes, and how many it computes at a time."""
+
+    executor: Executor
+    places: int
+
+
+Outcome = tuple[Any, SealError | None]
 
 
 class Memo:
     """Outcomes of pure functions, least recently used out first. `limit` counts bytes of arguments."""
 
-    def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
+    def __init__(self, limit: int = DEFAULT_LIMIT, elsewhere: Elsewhere | None = None) -> None:
         self._limit = limit
+        self._elsewhere = elsewhere
+        self._lock = threading.Lock()
         self._size = 0
         self._outcomes: OrderedDict[tuple[Any, ...], tuple[Any, SealError | None]] = OrderedDict()
 
@@ -36,32 +56,78 @@ class Memo:
         Arguments must be hashable and the function pure. Bytes remember their own hash, so asking
         again with the same object costs nothing in proportion to its length.
         """
+        return cast(R, self._outcome(compute, function, arguments))
+
+    def costly(self, function: Callable[P, R], *arguments: P.args, **none: P.kwargs) -> R:
+        """As `call`, for a function of a module that is worth asking another process for."""
+        chosen = compute if self._elsewhere is None else self._compute_elsewhere
+        return cast(R, self._outcome(chosen, function, arguments))
+
+    def each(self, check: Callable[[S], R], subjects: Iterable[S]) -> Iterator[R]:
+        """`check` of each subject, in their order; several at a time where others compute for it."""
+        if self._elsewhere is None:
+            yield from map(check, subjects)
+            return
+        # Threads that wait for other processes: twice as many, so that there is always one to be given.
+        with ThreadPoolExecutor(2 * self._elsewhere.places) as threads:
+            yield from threads.map(check, subjects)
+
+    def _outcome(
+        self,
+        chosen: Callable[[Callable[..., Any], tuple[Any, ...]], Outcome],
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+    ) -> Any:
         key = (function, *arguments)
-        found = self._outcomes.get(key)
+        with self._lock:
+            found = self._outcomes.get(key)
+            if found is not None:
+                self._outcomes.move_to_end(key)
         if found is None:
-            found = self._compute(function, arguments)
-            self._remember(key, found)
-        else:
-            self._outcomes.move_to_end(key)
+            found = chosen(function, arguments)
+            with self._lock:
+                self._remember(key, found)
         value, error = found
         if error is not None:
             # The same exception object is raised again: without this its traceback would grow.
             raise error.with_traceback(None)
-        return cast(R, value)
+        return value
 
-    @staticmethod
-    def _compute(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, SealError | None]:
+    def _compute_elsewhere(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Outcome:
+        if self._elsewhere is None:
+            return compute(function, arguments)
         try:
-            return function(*arguments), None
-        except SealError as error:
-            return None, error
+            return self._elsewhere.executor.submit(compute, function, arguments).result()
+        except Exception:  # noqa: BLE001  # a dead process, a lost cluster: what matters is the outcome
+            return compute(function, arguments)
 
-    def _remember(self, key: tuple[Any, ...], outcome: tuple[Any, SealError | None]) -> None:
+    def __reduce__(self) -> tuple[Callable[[], Memo], tuple[()]]:
+        """A memo among the arguments of a check: in another process, the memo of that process."""
+        return _memo_of_this_process, ()
+
+    def _remember(self, key: tuple[Any, ...], outcome: Outcome) -> None:
+        if key in self._outcomes:  # computed twice at the same time
+            return
         self._outcomes[key] = outcome
         self._size += _weight(key)
         while self._size > self._limit and len(self._outcomes) > 1:
             oldest, _ = self._outcomes.popitem(last=False)
             self._size -= _weight(oldest)
+
+
+def compute(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Outcome:
+    """What a function gives or raises; a bug is raised as it is."""
+    try:
+        return function(*arguments), None
+    except SealError as error:
+        return None, error
+
+
+_of_this_process = Memo()
+
+
+def _memo_of_this_process() -> Memo:
+    return _of_this_process
 
 
 def _weight(key: tuple[Any, ...]) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from sealbench.crypto.digest import sha256_hex
 from sealbench.errors import CertificateFailed, CheckFailed, SealError
 from sealbench.formats.preregistration import Preregistration
@@ -14,20 +16,19 @@ from sealbench.verification.steps import Results, StepResult, fail, not_checked,
 
 REPORT = 11
 DEVIATIONS = 12
+_ENDS = ("run_end", "run_abort")
 MAX_TIME_LIMIT = 120  # seconds of work per test that a report may ask a verifier for
 
 
 def check_reports(evidence: Evidence) -> Results:
     """Step 11: one result per finished run."""
-    for name in evidence.run_events("run_end", "run_abort"):
-        path = f"runs/{name}/report.json"
-        if path not in evidence.tree:
-            yield not_due(REPORT, path, "this run is not reported")
-        else:
-            yield _check_report(evidence, name, path)
+    yield from evidence.memo.each(partial(_check_report, evidence), evidence.run_events(*_ENDS))
 
 
-def _check_report(evidence: Evidence, name: str, path: str) -> StepResult:
+def _check_report(evidence: Evidence, name: str) -> StepResult:
+    path = f"runs/{name}/report.json"
+    if path not in evidence.tree:
+        return not_due(REPORT, path, "this run is not reported")
     report_bytes = evidence.tree.get(path)
     report = evidence.document(Report, path)
     if report is None or report_bytes is None:
@@ -36,7 +37,7 @@ def _check_report(evidence: Evidence, name: str, path: str) -> StepResult:
     if isinstance(inputs, str):
         return not_checked(REPORT, path, inputs)
     try:
-        gap = evidence.memo.call(recompute_report, *inputs, report_bytes)
+        gap = evidence.memo.costly(recompute_report, *inputs, report_bytes)
         _check_outside(evidence, report)
     except SealError as error:
         return fail(REPORT, path, error.message)
@@ -149,21 +150,18 @@ def _as_seen(evidence: Evidence, event: RelatedEvent) -> RelatedEvent:
 
 def check_deviations(evidence: Evidence) -> Results:
     """Step 12: one result per finished run that followed a plan."""
-    for name in evidence.run_events("run_end", "run_abort"):
-        path = f"runs/{name}/run.json"
-        inputs = _inputs(evidence, name)
-        if isinstance(inputs, str):
-            yield not_checked(DEVIATIONS, path, inputs)
-        elif inputs[2] is None:
-            yield not_due(DEVIATIONS, path, "EXPLORATORY: there is no plan to deviate from")
-        else:
-            yield _check_deviations(evidence, name, path, inputs[0], inputs[1], inputs[2])
+    yield from evidence.memo.each(partial(_check_deviations, evidence), evidence.run_events(*_ENDS))
 
 
-def _check_deviations(
-    evidence: Evidence, name: str, path: str, run_bytes: bytes, log_bytes: bytes, plan_bytes: bytes
-) -> StepResult:
-    found = evidence.memo.call(recompute_deviations, run_bytes, log_bytes, plan_bytes)
+def _check_deviations(evidence: Evidence, name: str) -> StepResult:
+    path = f"runs/{name}/run.json"
+    inputs = _inputs(evidence, name)
+    if isinstance(inputs, str):
+        return not_checked(DEVIATIONS, path, inputs)
+    run_bytes, log_bytes, plan_bytes = inputs
+    if plan_bytes is None:
+        return not_due(DEVIATIONS, path, "EXPLORATORY: there is no plan to deviate from")
+    found = evidence.memo.costly(recompute_deviations, run_bytes, log_bytes, plan_bytes)
     listed = "; ".join(f"{field}: {planned} -> {observed}"[:120] for field, planned, observed, _ in found[:5])
     detail = f"{len(found)} deviations from the plan" + (f": {listed}" if found else "")
     report_path = f"runs/{name}/report.json"

@@ -8,6 +8,7 @@ item and with the raw response that it hides (responses.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from sealbench.crypto.digest import sha256_hex
 from sealbench.errors import CheckFailed, FormatError, SealError
@@ -26,8 +27,7 @@ STEP = 10
 
 def check_runs(evidence: Evidence) -> Results:
     """One result per run that the registry started."""
-    for name in evidence.run_events("run_start"):
-        yield _check_run(evidence, name)
+    yield from evidence.memo.each(partial(_check_run, evidence), evidence.run_events("run_start"))
 
 
 def _check_run(evidence: Evidence, name: str) -> StepResult:
@@ -152,7 +152,7 @@ def _check_opened(
     run_bytes, log_bytes, battery_bytes, key_bytes, raw = (evidence.require(file) for file in needed)
     memo = evidence.memo
     try:
-        gap = memo.call(check_responses, memo, run_bytes, log_bytes, battery_bytes, key_bytes, raw)
+        gap = memo.costly(check_responses, memo, run_bytes, log_bytes, battery_bytes, key_bytes, raw)
     except SealError as error:
         return fail(STEP, published, error.message)
     if gap:

@@ -8,7 +8,7 @@ from sealbench.verification.anchors import check_attestations, check_commits
 from sealbench.verification.battery import check_ciphertext, check_regeneration, check_truth
 from sealbench.verification.evidence import Evidence
 from sealbench.verification.files import check_files
-from sealbench.verification.memo import Memo
+from sealbench.verification.memo import Elsewhere, Memo
 from sealbench.verification.order import check_order
 from sealbench.verification.policy import Policy
 from sealbench.verification.registry import check_registry
@@ -44,9 +44,10 @@ class Verifier:
     differs; a fresh Verifier remembers nothing.
     """
 
-    def __init__(self, policy: Policy | None = None) -> None:
+    def __init__(self, policy: Policy | None = None, elsewhere: Elsewhere | None = None) -> None:
+        """`elsewhere`: other processes for the costly checks; the results are the same without."""
         self.policy = policy or Policy()
-        self._memo = Memo()
+        self._memo = Memo(elsewhere=elsewhere)
 
     def verify(self, tree: PublicTree, parts: Sequence[Part] = ()) -> Verification:
         """All twelve steps. A false file is a result, never an exception.
