@@ -4,7 +4,8 @@
 
 The repository is made with the real stages on regtest: every battery sealed and stamped, the first N
 planned, run against a built-in endpoint, reported and retired. It is kept in --folder if that is given,
-and used again; --batteries 1000 --runs 100 takes long to make. Prints seconds for one process and for several, and whether both said the same.
+and used again; --batteries 1000 --runs 100 takes long to make. Prints seconds for one process and for
+several, and whether both said the same.
 """
 
 from __future__ import annotations
