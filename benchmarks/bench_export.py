@@ -79,7 +79,7 @@ def export_log(folder: Path, lines: int) -> None:
     """A chained log of so many lines, and the time that it takes to become Parquet."""
     run = bench_report.make_run(500)
     log = folder / "log.jsonl"
-    previous, made = run.digest(), bench_report.make_log(run, 500)
+    previous, made = run.digest(), list(bench_report.make_log(run, 500))
     with log.open("wb") as stream:
         for number in range(lines):
             line = made[number % len(made)].model_copy(update={"seq": number, "prev": previous}).to_bytes()

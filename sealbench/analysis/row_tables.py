@@ -203,6 +203,8 @@ def _database(folder: Path) -> Iterator[Any]:
         # Nothing is fetched: JSON and Parquet are part of the package.
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
+        # It would draw one on stdout after two seconds.
+        "enable_progress_bar": "false",
     }
     database = duckdb.connect(":memory:", config=settings)
     try:
