@@ -203,10 +203,9 @@ def _database(folder: Path) -> Iterator[Any]:
         # Nothing is fetched: JSON and Parquet are part of the package.
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
-        # It would draw one on stdout after two seconds.
-        "enable_progress_bar": "false",
     }
     database = duckdb.connect(":memory:", config=settings)
+    database.execute("SET enable_progress_bar = false")  # it would be drawn on stdout
     try:
         yield database
     except (duckdb.IOException, duckdb.InvalidInputException, duckdb.ConversionException) as error:
