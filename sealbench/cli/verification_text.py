@@ -15,7 +15,7 @@ _WORDS: dict[Status, tuple[str, str]] = {
     "not_checked": ("NOT CHECKED", "yellow"),
     "not_due": ("NOT DUE", "bright_black"),
 }
-_INDENT = " " * 17  # below the first word after a line's status
+_INDENT = " " * 15  # of folded lines: the most that leaves room for a SHA-256 and a comma in 80 columns
 
 # Up to so many results that say the same thing are told one by one.
 _ALIKE = 2
@@ -119,12 +119,17 @@ def _fold(line: str, width: int | None) -> list[str]:
     escapes = len(line) - len(click.unstyle(line))
     first = _wrapped(line, width + escapes, indent)[0]
     rest = line[len(first) :].lstrip()
-    return [first, *_wrapped(indent + rest, width, indent)]
+    return [first, *_wrapped(rest, width, indent, begun=True)]
 
 
-def _wrapped(text: str, width: int, indent: str) -> list[str]:
+def _wrapped(text: str, width: int, indent: str, *, begun: bool = False) -> list[str]:
     return textwrap.wrap(
-        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        text,
+        width,
+        initial_indent=indent if begun else "",
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -207,7 +208,10 @@ def on_terminal(folder: Path, columns: int, *arguments: str) -> str:
 def test_eighty_columns(demo_folder: Path, seal: Seal) -> None:
     text = on_terminal(demo_folder, 80, *REGTEST, "--every")
     too_long = [line for line in text.splitlines() if len(line) > 80]
-    assert all(" " not in line.strip() for line in too_long)  # only a path or hash may stick out
+    assert all(" " not in line.strip() for line in too_long)  # only a long path may stick out
+    assert not any(re.search(r"\b[0-9a-f]{64}\b", line) for line in too_long)
+    folded = [line for line in text.splitlines() if re.match(r" *[0-9a-f]{64}", line)]
+    assert folded and all(line.startswith(" " * 15) for line in folded)
     piped = seal("verify", *REGTEST, "--every", cwd=demo_folder).out
     assert " ".join(text.split()) == " ".join(piped.split())
     numbered = [line for line in piped.splitlines() if line[:2].strip().isdigit()]
