@@ -13,6 +13,7 @@ from sealbench.verification.tree import PublicTree
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "verification"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "tasks"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "timestamps"))
 
 from complete_workspace import build_workspace
 
