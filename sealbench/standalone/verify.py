@@ -576,10 +576,10 @@ class Verification:
         folder, checks = f"batteries/{self.bundle}/", list[Any]((path, self.check_file, path) for path in sorted(self.tree))
         pairs, ended = [(one["path"], one["sha256"]) for one in self.docs.get(FILES, {"files": []})["files"]], self.events("run_end", "run_abort")
         if self.bundle:
-            named = [*(folder + one for one in BUNDLE), REGISTRY, SIGNERS, f"commitments/{self.bundle}.json", *self.bound]
-            checks += [(path, self.check_file, path) for path in named if path not in self.tree and not self.elsewhere(path)]
-            absent = [path for path in self.bound if self.elsewhere(path)]
-            if absent: yield "not_due", REGISTRY, f"{len(absent)} files of other batteries that it names are not part of this bundle", None
+            own = [path for path in self.bound if not self.elsewhere(path)]
+            named = [*(folder + one for one in BUNDLE), REGISTRY, SIGNERS, f"commitments/{self.bundle}.json", *own]
+            checks += [(path, self.check_file, path) for path in named if path not in self.tree]
+            if len(own) < len(self.bound): yield "not_due", REGISTRY, f"{len(self.bound) - len(own)} files of other batteries that it names are not part of this bundle", None
         else:
             needed = {path for path in self.tree if folder_of("runs", path) in ("", *ended)} - {FILES} | {REGISTRY}
             checks.append((FILES, self.check_list, FILES, [path for path, _ in pairs], pairs, needed))

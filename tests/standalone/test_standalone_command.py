@@ -185,6 +185,22 @@ def test_a_copy_of_it_in_the_bundle_is_compared_and_not_run(copy: Path) -> None:
     assert "verify.py: differs from the stand-alone verifier that runs here; not run" in output
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_every_file_of_a_bundle_is_missed(copy: Path, again: bool) -> None:
+    """Also with the sums made again without it; only the copy of verify.py need not be there."""
+    needed = {*verify.BUNDLE} - {"SHA256SUMS"} if again else {*verify.BUNDLE}
+    record = ("registry.jsonl", "allowed_signers", "primes.json", "primes.json.sig", "registry.jsonl")
+    for name in [*sorted(needed), *(f"record/commitments/{one}" for one in record)]:
+        kept = (copy / name).read_bytes()
+        (copy / name).unlink()
+        if again:
+            sums_again(copy)
+        found = verify.Verification(*verify.load(copy), policy=verify.Policy("regtest")).results
+        assert "fail" in {one[1] for one in found}, name
+        assert again or (1, "fail") in {one[:2] for one in found}, name
+        (copy / name).write_bytes(kept)
+
+
 HOSTILE = {
     "deep": b"[" * 200_000 + b"]" * 200_000,
     "huge integer": b'{"a":' + b"9" * 100_000 + b"}",
