@@ -131,33 +131,3 @@ def _wrapped(text: str, width: int, indent: str, *, begun: bool = False) -> list
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def explanation_text(step: int, *, width: int | None = None) -> str:
-    """What one step means, what it catches, and how to repeat it by hand."""
-    from sealbench.verification.explanations import EXPLANATIONS
-
-    one = EXPLANATIONS[step]
-    told = {
-        f"step {step}": STEP_NAMES[step],
-        "checks": one.checks.replace("([timestamps.md](timestamps.md))", "(docs/timestamps.md)"),
-        "catches": one.catches,
-    }
-    lines = [f"{name:<8} {text}" for name, text in told.items()]
-    folded = [
-        piece for line in lines for piece in textwrap.wrap(line, width or 80, subsequent_indent=" " * 9)
-    ]
-    hand = [
-        "",
-        "by hand, in the workspace, with NAME, PLAN and RUN set:",
-        "",
-        textwrap.indent(one.hand, "    "),
-        "",
-    ]
-    return "\n".join([*folded, *hand, *textwrap.wrap(one.reading, width or 80)])
-
-
-def explanation_list() -> str:
-    """The steps and their names."""
-    steps = [f"{step:>2}  {name}" for step, name in STEP_NAMES.items()]
-    return "\n".join([*steps, "", "seal verify --explain STEP"])

@@ -128,7 +128,9 @@ def command(
     Exit code 0 verified, 1 false, 3 not yet, 4 could not check.
     """
     if explain is not None:
-        return _explain(console, explain, as_json=as_json)
+        from sealbench.cli.verify_explain import explain_steps
+
+        return explain_steps(console, explain, as_json=as_json)
     from sealbench.cli.verify_targets import choose_target
     from sealbench.stages.verify import make_policy
 
@@ -280,33 +282,3 @@ def _refuse_own_evidence(root: Path, given: tuple[Path, ...]) -> None:
                 f"{path} is part of what is to be checked, so it vouches for nothing",
                 hint="name a file that you have from the author, or kept, outside of that folder",
             )
-
-
-def _explain(console: Console, text: str, *, as_json: bool) -> int:
-    from sealbench.cli.verification_text import explanation_list, explanation_text
-    from sealbench.verification.explanations import EXPLANATIONS
-    from sealbench.verification.steps import STEP_NAMES
-
-    if text and text not in map(str, STEP_NAMES):
-        raise UsageError(
-            f"there is no step {text!r:.40}", hint="seal verify --explain, then a number from 1 to 12"
-        )
-    chosen = [int(text)] if text else list(STEP_NAMES)
-    if as_json:
-        steps = [
-            {
-                "step": step,
-                "name": STEP_NAMES[step],
-                "checks": EXPLANATIONS[step].checks,
-                "catches": EXPLANATIONS[step].catches,
-                "by_hand": EXPLANATIONS[step].hand,
-                "reading": EXPLANATIONS[step].reading,
-            }
-            for step in chosen
-        ]
-        console.json({"schema": "sealbench/explain/v1", "steps": steps})
-    elif text:
-        console.result(explanation_text(int(text), width=console.width))
-    else:
-        console.result(explanation_list())
-    return 0
