@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sealbench.formats.run import RawResponse
+from sealbench.standalone import verify
 from sealbench.store import Workspace
 from tests.conftest import Seal
 from tests.workshop import planned, sealed
@@ -49,6 +50,11 @@ def edit_response(workspace: Workspace, number: int, text: str) -> None:
     path.write_bytes(b"\n".join(lines))
 
 
+def standalone(folder: Path) -> int:
+    """The exit code of verify.py over a bundle."""
+    return verify.main([str(folder), "--network", "regtest", "--accept-unanchored"])
+
+
 def nothing_published(workspace: Workspace) -> bool:
     return not any((workspace.root / one).exists() for one in ("batteries/primes", "archives"))
 
@@ -65,6 +71,7 @@ def test_published_and_checked_by_itself(seal: Seal, ready: Workspace, tmp_path:
     alone = Path(shutil.copytree(ready.retired("primes"), tmp_path / "alone"))
     found = json.loads(seal(*VERIFY, str(alone), cwd=tmp_path).out)
     assert found["verdict"] == "ok_except_time"
+    assert standalone(alone) == 0
     assert not [step for step in found["steps"] if step["status"] == "fail"]
     assert "Ada Lovelace" in (alone / "CITATION.cff").read_text()
     assert "CC0-1.0" in (alone / "LICENSE").read_text()
@@ -190,6 +197,7 @@ def test_a_withheld_response_is_counted_and_not_ok(seal: Seal, ready: Workspace,
     )
     assert '"withheld":[{"count":1,"run":"plan-1"}]' in ready.registry.read_text().splitlines()[-1]
     alone = Path(shutil.copytree(ready.retired("primes"), tmp_path / "alone"))
+    assert standalone(alone) == 4
     for target in (ready.root, alone):
         found = seal(*VERIFY, str(target), cwd=tmp_path)
         assert found.code == 4
@@ -260,6 +268,7 @@ def test_a_rebuilt_battery_brings_what_it_answers(seal: Seal, ready: Workspace, 
     record = ready.retired("again") / "record"
     assert {path.name for path in (record / "runs").rglob("*") if path.is_file()} == {"report.json"}
     alone = Path(shutil.copytree(ready.retired("again"), tmp_path / "alone"))
+    assert standalone(alone) == 0
     found = json.loads(seal(*VERIFY, str(alone), cwd=tmp_path).out)
     assert found["verdict"] == "ok_except_time", [one for one in found["steps"] if one["status"] == "fail"]
     (record / "commitments/primes.json").rename(tmp_path / "moved")
