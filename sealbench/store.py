@@ -15,7 +15,7 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -185,7 +185,7 @@ def read_secret(path: Path, *, hint: str) -> bytes:
 
 def write_new(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     """Write a file that must not exist yet, whole or not at all; UsageError if it exists."""
-    temporary = _temporary(path, data, mode)
+    temporary = _temporary(path, (data,), mode)
     try:
         # A hard link fails where the name is taken; a rename would overwrite it.
         os.link(temporary, path)
@@ -198,7 +198,12 @@ def write_new(path: Path, data: bytes, *, mode: int = 0o644) -> None:
 
 def replace(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     """Write a file whole, in place of what was there; a reader sees the old or the new bytes."""
-    _temporary(path, data, mode).replace(path)
+    replace_parts(path, (data,), mode=mode)
+
+
+def replace_parts(path: Path, parts: Iterable[bytes], *, mode: int = 0o644) -> None:
+    """As `replace`, for a file that is made piece by piece and may be larger than memory likes."""
+    _temporary(path, parts, mode).replace(path)
     _sync_folder(path.parent)
 
 
@@ -213,7 +218,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     shutil.rmtree(draft, ignore_errors=True)
     try:
         for path, data in files.items():
-            _temporary(draft / path, data, 0o644).replace(draft / path)
+            _temporary(draft / path, (data,), 0o644).replace(draft / path)
         if folder.exists():
             shutil.rmtree(folder)
         draft.rename(folder)
@@ -259,14 +264,14 @@ def cut_torn_line(path: Path) -> None:
             stream.truncate(position)
 
 
-def _temporary(path: Path, data: bytes, mode: int) -> Path:
+def _temporary(path: Path, parts: Iterable[bytes], mode: int) -> Path:
     private = not mode & 0o077
     path.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=".tmp-", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             os.fchmod(stream.fileno(), mode)
-            stream.write(data)
+            stream.writelines(parts)
             stream.flush()
             os.fsync(stream.fileno())
     except BaseException:

@@ -16,7 +16,7 @@ from sealbench.formats.base import FileHash
 from sealbench.formats.registry import Registry
 from sealbench.formats.run import PublishedResponse, Run
 from sealbench.publishing.bundle import Responses, bundle_files
-from sealbench.publishing.bundle_archive import archive_parts
+from sealbench.publishing.bundle_archive import archive_parts, archive_sha256
 from sealbench.publishing.bundle_metadata import DEFAULT_LICENSE, Imprint, check_license
 from sealbench.publishing.bundle_record import RECORD
 from sealbench.publishing.bundle_scan import Finding, scan
@@ -242,11 +242,10 @@ def _write(workspace: Workspace, publication: Publication, one: _Prepared) -> st
     """Write a bundle and its archive, then the event that binds both; the archive's SHA-256."""
     folder = workspace.retired(one.name)
     store.write_folder(folder, one.files)
-    archive = b"".join(archive_parts(one.name, one.files))
-    store.replace(workspace.archive(one.name), archive)
+    digest = archive_sha256(one.name, one.files)
+    store.replace_parts(workspace.archive(one.name), archive_parts(one.name, one.files))
     # The archive can be made again from the folder: no version control needs it.
     store.replace(workspace.archive(one.name).with_name(".gitignore"), b"*\n")
-    digest = sha256_hex(archive)
     hashes = [
         FileHash(path=f"batteries/{one.name}/{path}", sha256=sha256_hex(data))
         for path, data in one.files.items()

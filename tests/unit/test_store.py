@@ -247,10 +247,10 @@ def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: py
     writes = iter([True, False])
     original = store._temporary
 
-    def dying(path: Path, data: bytes, mode: int) -> Path:
+    def dying(path: Path, parts: tuple[bytes, ...], mode: int) -> Path:
         if not next(writes):
             raise KeyboardInterrupt
-        return original(path, data, mode)
+        return original(path, parts, mode)
 
     monkeypatch.setattr(store, "_temporary", dying)
     with pytest.raises(KeyboardInterrupt):
