@@ -196,6 +196,16 @@ def test_exact_p_gives_up_instead_of_taking_hours() -> None:
     assert verify.exact_p([values], "greater") is None
 
 
+def test_a_p_of_absurd_size_is_refused_in_no_time(complete) -> None:  # type: ignore[no-untyped-def]
+    folder = complete / "runs" / "primes-plan-1"
+    report = json.loads((folder / "report.json").read_bytes())
+    lines = [json.loads(line) for line in (folder / "log.jsonl").read_bytes().splitlines()]
+    stated = next(one for one in report["tests"] if one["p"] and verify.recount(one, lines))
+    for text in ("1e999999999", "9" * 100_000, "", "-1", "0.5", "one"):
+        with pytest.raises(verify.Wrong, match="its p is"):
+            verify.recount({**stated, "p": {**stated["p"], "num": text}}, lines)
+
+
 def test_a_comparison_with_other_counts_or_another_p_is_refused(complete) -> None:  # type: ignore[no-untyped-def]
     folder = complete / "runs" / "primes-plan-1"
     report = json.loads((folder / "report.json").read_bytes())
