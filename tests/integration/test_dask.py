@@ -50,7 +50,7 @@ def execute(
     settings: Settings,
     cluster: DaskProcesses,
     on_line: Callable[[LogLine], None] | None = None,
-    patience: float = 20,
+    patience: float = 90,
 ) -> RunResult:
     opened = start_run(workspace, "plan")
     with DaskCluster(cluster.address, patience=patience) as dask:
