@@ -153,7 +153,8 @@ def _first_draws(
     """The first instance of each slot's own stream, drawn by an executor, in order."""
     numbered = list(enumerate(slots))
     parts = [numbered[start : start + _PART] for start in range(0, len(numbered), _PART)]
-    for instances in executor.map(draw_part, parts, repeat(seed, len(parts)), repeat(chosen, len(parts))):
+    # Lists, not `repeat`: Dask's executor asks for lengths.
+    for instances in executor.map(draw_part, parts, [seed] * len(parts), [chosen] * len(parts)):
         yield from instances
 
 

@@ -112,7 +112,7 @@ def test_all_workers_killed_and_a_new_one_started_goes_on_in_the_same_run(tmp_pa
         workspace, settings = workspace_for(tmp_path / "workspace", server, repeats=20)
         result = execute(workspace, settings, cluster, KillAfter(40, kill_and_start))
     assert result.ended
-    assert len(log_of(workspace.root)) == 80
+    assert len(log_of(workspace.root)) == 160
 
 
 def test_no_worker_left_keeps_what_is_done_and_the_same_run_goes_on_later(tmp_path: Path) -> None:
