@@ -21,9 +21,10 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The command line's reference; a test fails when it is stale.
+# The command line's reference, and the verifier's hash in the README; tests fail when they are stale.
 docs: $(READY)
 	$(BIN)/python docs/write_cli_reference.py
+	$(BIN)/python docs/write_verifier_hash.py
 
 slow: $(READY)
 	$(BIN)/python -m pytest -n 2 -m slow

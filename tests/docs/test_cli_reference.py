@@ -1,10 +1,11 @@
-"""docs/cli.md is what the program says of itself, and every option can be set by its own variable."""
+"""docs/cli.md is what the program says of itself, the README names the verifier's hash, and every option
+can be set by its own variable."""
 
 from __future__ import annotations
 
 import importlib.util
-import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -13,15 +14,23 @@ from tests.conftest import Seal
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_the_page_is_what_the_commands_say() -> None:
-    source = DOCS / "write_cli_reference.py"
-    spec = importlib.util.spec_from_file_location("write_cli_reference", source)
+def load(name: str) -> ModuleType:
+    """A script of `docs/` as a module."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["write_cli_reference"] = module
     spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_what_the_commands_say() -> None:
     written = (DOCS / "cli.md").read_text(encoding="utf-8")
-    assert written == module.reference(), "docs/cli.md is stale: run `make docs`"
+    assert written == load("write_cli_reference").reference(), "docs/cli.md is stale: run `make docs`"
+
+
+def test_the_readme_names_the_hash_of_the_verifier() -> None:
+    written = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    assert written == load("write_verifier_hash").readme(), "README.md is stale: run `make docs`"
 
 
 def test_a_variable_is_named_like_its_option(

@@ -1,4 +1,4 @@
-"""Every command of the tutorial and the how-tos that begin from nothing is run as it stands.
+"""Every command of the README, the tutorial and the how-tos that begin from nothing is run as it stands.
 
 Calendar, explorer and models are the built-in ones on the loopback. What cannot be had without a network
 or without waiting has a stand-in in the table below, with its reason.
@@ -6,6 +6,7 @@ or without waiting has a stand-in in the table below, with its reason.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,9 +14,28 @@ import pytest
 from pages import ROOT, Block, blocks
 from shell_session import Session, StandIn, commands, without_comment
 
+from sealbench.formats.report import Report
+from sealbench.render.summary import render_summary
 from sealbench.testing.calendar import CalendarServer
 
 STAND_INS = (
+    StandIn(
+        "git clone REPOSITORY sealbench && cd sealbench",
+        'cp -r "$CLONE" sealbench && cd sealbench',
+        "no network: a copy of the files that a clone would bring",
+    ),
+    StandIn(
+        "pip install .",
+        "python -m pip install --quiet --no-index --no-deps --no-build-isolation --target ../installed .",
+        "no package index: the same build, without fetching the dependencies that are here already",
+    ),
+    StandIn(
+        "make demo",
+        "make --dry-run demo",
+        "it would fetch a virtual environment; `seal demo`, its last command, is run by a fixture",
+    ),
+    StandIn("make test", "make --dry-run test", "the suite would run itself"),
+    StandIn("make check", "make --dry-run check", "it would fetch a virtual environment"),
     StandIn(
         "read -rs BACKUP_PASSPHRASE && export BACKUP_PASSPHRASE",
         "export BACKUP_PASSPHRASE='correct horse'",
@@ -30,6 +50,7 @@ STAND_INS = (
 # Commands before which time passes in which Bitcoin finds blocks: how many.
 WAITS = {"seal upgrade": 7, "seal create --from-draft later": 150}
 PAGES = (
+    "README.md",
     "docs/tutorial.md",
     "docs/own-numbers.md",
     "docs/own-items.md",
@@ -38,6 +59,7 @@ PAGES = (
     "docs/retire.md",
     "docs/keys.md",
 )
+CLONED = ("sealbench", "batteries", "commitments", "preregistrations", "runs", "tests/data/logs")
 
 
 def shell_blocks(page: str) -> list[Block]:
@@ -70,11 +92,39 @@ def session(tmp_path: Path, calendar: CalendarServer) -> Session:
     variables = {
         "XDG_CONFIG_HOME": str(configuration.parent),
         "SEAL_INIT_NETWORK": "regtest",
+        "CLONE": str(tmp_path / "clone"),
     }
     return Session(folder, state, variables, STAND_INS, wait)
 
 
-@pytest.mark.parametrize("page", PAGES)
+def clone(target: Path) -> None:
+    """What `git clone` would bring of this repository, as far as the README's commands need it."""
+    target.mkdir()
+    for name in CLONED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in ROOT.iterdir():
+        if file.is_file():
+            shutil.copy(file, target / file.name)
+
+
+def test_the_readme(session: Session, tmp_path: Path, demo_folder: Path) -> None:
+    clone(tmp_path / "clone")
+    for number, block in enumerate(shell_blocks("README.md")):
+        if number:  # every block but the first, which clones, begins in the clone
+            session.folder = tmp_path / "reader" / "sealbench"
+        if "seal init my-audit" in block.text:
+            session.variables["SEAL_VERIFY_NETWORK"] = "regtest"
+        session.run(block)
+    report = (demo_folder / "runs" / "primes-plan-1" / "report.json").read_bytes()
+    told = render_summary(Report.from_bytes(report))
+    figures = next(one for one in blocks(ROOT / "README.md") if one.text.startswith("cut at cap 300"))
+    assert [line for line in figures.lines if line.strip() not in told] == []
+    audited = next(output for command, output in session.outputs.items() if command.startswith("seal audit"))
+    assert "1.8e-06" in audited
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "README.md"])
 def test_the_page(session: Session, page: str) -> None:
     if page != "docs/tutorial.md":
         session.variables["SEAL_VERIFY_NETWORK"] = "regtest"
