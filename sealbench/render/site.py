@@ -171,9 +171,11 @@ def _check(page: BatteryPage) -> tuple[Block, ...]:
 
 
 def _downloads(page: BatteryPage) -> list[Block]:
-    blocks: list[Block] = [_files("Downloads", page.downloads)]
+    blocks: list[Block] = [
+        _files("The archive and the bundle in it" if page.record else "What is public", page.downloads)
+    ]
     if page.record:
-        blocks.append(_files("Of them the record: what the battery rests on", page.record))
+        blocks.append(_files("The record: what the battery rests on", page.record))
     return blocks
 
 

@@ -223,8 +223,11 @@ def _commands(name: str, network: str, *, retired: bool) -> tuple[tuple[str, str
     return (
         (f"tar -xf {name}.tar && cd {name}", "unpacks the archive"),
         ("sha256sum --quiet -c SHA256SUMS", "damage, and nothing else: a forger forges the hashes too"),
-        (f"python3 PATH/verify.py{option} .", "all steps but drawing the items again, with Python alone"),
-        (f"seal verify{option} .", "all steps"),
+        (
+            f"python3 PATH/verify.py{option} .",
+            "most of all steps, with Python alone; each line says what it leaves",
+        ),
+        (f"seal verify{option} .", "all steps, the items drawn again from the key"),
     )
 
 
