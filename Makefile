@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEMO   := demo
 
-.PHONY: demo test check docs bench slow tamper test-regtest test-llm test-inspect test-croissant test-dask clean lock
+.PHONY: demo test check docs bench slow tamper test-regtest test-llm test-inspect test-croissant test-dask test-parquet clean lock
 
 demo: $(READY)
 	rm -rf $(DEMO)
@@ -82,6 +82,11 @@ $(CROISSANT)/.ready:
 test-dask: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "distributed>=2024.1"
 	$(BIN)/python -m pytest -rs -m integration tests/integration/test_dask.py
+
+# The tests of Parquet, which `make test` skips where the extra is not installed.
+test-parquet: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "duckdb>=1.0"
+	$(BIN)/python -m pytest -rs tests/cli/test_export.py
 
 bench: $(READY)
 	for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
