@@ -435,15 +435,14 @@ def exact_p(strata: Iterable[Sequence[list[int]]], alternative: str) -> Fraction
             work += len(by_count[count - 1])
             if work > WORK or len(ways) * len(by_count[-1]) > WORK: return None
             for total, number in by_count[count - 1].items(): by_count[count][total + value] += number
-        joint = Counter[int]()
+        joint, work = Counter[int](), work + len(ways) * len(by_count[-1])
         for (before, many), (total, number) in itertools.product(ways.items(), by_count[-1].items()): joint[before + total] += many * number
         ways, observed, mean = joint, observed + sum(one), mean + Fraction(len(one) * sum(one + zero), len(one + zero))
     def far(total: int) -> Fraction: return abs(total - mean) if alternative == "two-sided" else Fraction(total if alternative == "greater" else -total)
     return Fraction(sum(number for total, number in ways.items() if far(total) >= far(observed)), sum(ways.values()))
 def recount(stated: Any, lines: Sequence[Any]) -> bool:  # Compare one comparison of a report with its log lines; whether its p-value was computed again, too
     classes, p, where = [stated["class1"], stated["class0"]], stated["p"], {**stated["where"], "endpoint": stated["endpoint"], "cap": stated["cap"]}
-    what = f"{stated['measure']} of {classes[0]} against {classes[1]} at {stated['endpoint']}, cap {stated['cap']}"
-    strata = defaultdict[Any, list[dict[str, list[int]]]](lambda: [{}, {}])
+    what, strata = f"{stated['measure']} of {classes[0]} at {where['endpoint']}, cap {where['cap']}", defaultdict[Any, list[dict[str, list[int]]]](lambda: [{}, {}])
     for label in classes:
         own = [line for line in lines if line["class_label"] == label and all(line[key] == where[key] for key in where)]
         found, told, patterns = Counter(line["end"] for line in own), stated["classes"][label], defaultdict[str, Counter[str]](Counter)
@@ -459,7 +458,8 @@ def recount(stated: Any, lines: Sequence[Any]) -> bool:  # Compare one compariso
     if stated["question"] == "max_over_caps" or p is None or "num" not in p or not both: return p is None
     scale = math.lcm(*(len(values) for pair in both for side in pair for values in side))
     found_p = exact_p([[[sum(one) * scale // len(one) for one in side] for side in pair] for pair in both], stated["alternative"])
-    need(found_p in (None, Fraction(int(Decimal(p["num"])), int(Decimal(p["den"])))), f"{what}: its p is {found_p}")
+    said = [int(Decimal(p[one])) for one in ("num", "den") if re.fullmatch("[0-9]{1,9999}", p[one])]
+    need(found_p is None or said == [found_p.numerator, found_p.denominator], f"{what}: its p is {found_p}")
     return found_p is not None
 
 # == 7. Files: what each path is, and reading them =========================================================================================
@@ -576,10 +576,10 @@ class Verification:
         folder, checks = f"batteries/{self.bundle}/", list[Any]((path, self.check_file, path) for path in sorted(self.tree))
         pairs, ended = [(one["path"], one["sha256"]) for one in self.docs.get(FILES, {"files": []})["files"]], self.events("run_end", "run_abort")
         if self.bundle:
-            named = [*(folder + one for one in BUNDLE), REGISTRY, SIGNERS, f"commitments/{self.bundle}.json", *self.bound]
-            checks += [(path, self.check_file, path) for path in named if path not in self.tree and not self.elsewhere(path)]
-            absent = [path for path in self.bound if self.elsewhere(path)]
-            if absent: yield "not_due", REGISTRY, f"{len(absent)} files of other batteries that it names are not part of this bundle", None
+            own = [path for path in self.bound if not self.elsewhere(path)]
+            named = (*(folder + one for one in BUNDLE), REGISTRY, SIGNERS, f"commitments/{self.bundle}.json", *own)
+            checks += [(path, self.check_file, path) for path in named if path not in self.tree]
+            if len(own) < len(self.bound): yield "not_due", REGISTRY, f"{len(self.bound) - len(own)} files of other batteries that it names are not part of this bundle", None
         else:
             needed = {path for path in self.tree if folder_of("runs", path) in ("", *ended)} - {FILES} | {REGISTRY}
             checks.append((FILES, self.check_list, FILES, [path for path, _ in pairs], pairs, needed))
