@@ -176,10 +176,12 @@ def _verify(console: Console, target: Target, asked: Asked) -> int:
     """Check one target of any kind."""
     from sealbench.cli.verify_files import verify_file_targets
     from sealbench.cli.verify_targets import ArchiveTarget, FilesTarget, RemoteTarget
-    from sealbench.fetching.downloads import shown_address
-    from sealbench.stages.fetch import check_remote, fetched, unpacked
 
+    # What fetches needs an HTTP library, and nothing else here does.
     if isinstance(target, RemoteTarget):
+        from sealbench.fetching.downloads import shown_address
+        from sealbench.stages.fetch import check_remote, fetched
+
         check_remote(target.url, allow_file=asked.allow_file)  # before the address is shown anywhere
         if asked.offline:
             raise _no_network(target.url)
@@ -187,6 +189,8 @@ def _verify(console: Console, target: Target, asked: Asked) -> int:
         with fetched(target.url, allow_file=asked.allow_file) as found:
             return _verify_fetched(console, found, shown_address(target.url), asked)
     if isinstance(target, ArchiveTarget):
+        from sealbench.stages.fetch import unpacked
+
         with unpacked(target.path) as found:
             return _verify_fetched(console, found, str(target.path), asked)
     if isinstance(target, FilesTarget):
