@@ -15,7 +15,7 @@ from sealbench.errors import CheckFailed, NotYet, UsageError
 from sealbench.formats.base import FileHash
 from sealbench.formats.registry import Registry
 from sealbench.formats.run import PublishedResponse, Run
-from sealbench.publishing.bundle import Responses, bundle_files
+from sealbench.publishing.bundle import SUMS, Responses, bundle_files
 from sealbench.publishing.bundle_archive import archive_parts, archive_sha256
 from sealbench.publishing.bundle_metadata import DEFAULT_LICENSE, Imprint, check_license
 from sealbench.publishing.bundle_record import RECORD
@@ -98,6 +98,8 @@ def retire(
         derived = waiting_derived(workspace, name)
         # The parent's event comes last: an interrupted retirement can be repeated.
         batteries = [*(open_battery(workspace, one) for one in derived), battery]
+        for one in batteries:
+            _refuse_strange_folder(workspace, one.commitment.name)
         imprint = Imprint(tuple(authors), license, clock().strftime("%Y-%m-%d"))
         prepared = [_prepare(workspace, before, one, left_out, imprint) for one in batteries]
         _refuse_unknown_runs(left_out, prepared)
@@ -133,6 +135,16 @@ def unproved_files(workspace: Workspace) -> list[str]:
         for path, report in reports.items()
         if report is None or report.best("explorer") is None
     ]
+
+
+def _refuse_strange_folder(workspace: Workspace, name: str) -> None:
+    """What an interrupted retirement left is a whole bundle, and is replaced; anything else is somebody's."""
+    folder = workspace.retired(name)
+    if folder.exists() and not (folder / SUMS).is_file():
+        raise UsageError(
+            f"{workspace.relative(folder)} exists and holds other files, which retirement would replace",
+            hint=f"move it to another place, then seal retire {name}",
+        )
 
 
 def _before_retirements(registry: Registry) -> Registry:

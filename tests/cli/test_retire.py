@@ -281,6 +281,7 @@ def test_what_a_dead_process_left_is_replaced(seal: Seal, ready: Workspace) -> N
     left = ready.retired("primes")
     (left / "record").mkdir(parents=True)
     (left / "stale.txt").write_text("of an earlier attempt")
+    (left / "SHA256SUMS").write_text("of an earlier attempt")
     hidden = left.with_name(".tmp-primes")
     hidden.mkdir()
     (hidden / "key.json").write_text("half")
@@ -288,6 +289,15 @@ def test_what_a_dead_process_left_is_replaced(seal: Seal, ready: Workspace) -> N
     assert not (left / "stale.txt").exists()
     assert not hidden.exists()
     assert seal(*VERIFY, cwd=ready.root).code == 0
+
+
+def test_somebodys_own_files_are_not_replaced(seal: Seal, ready: Workspace) -> None:
+    notes = ready.retired("primes") / "notes.txt"
+    notes.parent.mkdir()
+    notes.write_text("mine")
+    refused = seal(*RETIRE, cwd=ready.root)
+    assert (refused.code, "holds other files" in refused.err) == (2, True)
+    assert notes.read_text() == "mine"
 
 
 def test_no_raw_response_knows_the_word_withheld() -> None:
