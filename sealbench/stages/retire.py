@@ -98,8 +98,8 @@ def retire(
         derived = waiting_derived(workspace, name)
         # The parent's event comes last: an interrupted retirement can be repeated.
         batteries = [*(open_battery(workspace, one) for one in derived), battery]
-        for one in batteries:
-            _refuse_strange_folder(workspace, one.commitment.name)
+        for own in (*derived, name):
+            _refuse_strange_folder(workspace, own)
         imprint = Imprint(tuple(authors), license, clock().strftime("%Y-%m-%d"))
         prepared = [_prepare(workspace, before, one, left_out, imprint) for one in batteries]
         _refuse_unknown_runs(left_out, prepared)
