@@ -98,20 +98,19 @@ def retire(
         derived = waiting_derived(workspace, name)
         # The parent's event comes last: an interrupted retirement can be repeated.
         batteries = [*(open_battery(workspace, one) for one in derived), battery]
-        for own in (*derived, name):
-            _refuse_strange_folder(workspace, own)
+        _refuse_strange_folders(workspace, [*derived, name])
         imprint = Imprint(tuple(authors), license, clock().strftime("%Y-%m-%d"))
         prepared = [_prepare(workspace, before, one, left_out, imprint) for one in batteries]
         _refuse_unknown_runs(left_out, prepared)
         _refuse_leaks(workspace, name, prepared)
         for one in prepared:
-            archive_sha256 = _write(workspace, publication, one)
+            archive_hash = _write(workspace, publication, one)
     own = prepared[-1]
     return Retired(
         workspace.retired(name),
         tuple(workspace.retired(name) / path for path in sorted(own.files)),
         workspace.archive(name),
-        archive_sha256,
+        archive_hash,
         own.runs,
         tuple(derived),
         tuple(sorted((run, count) for one in prepared for run, count in one.withheld.items())),
@@ -137,14 +136,14 @@ def unproved_files(workspace: Workspace) -> list[str]:
     ]
 
 
-def _refuse_strange_folder(workspace: Workspace, name: str) -> None:
+def _refuse_strange_folders(workspace: Workspace, names: Sequence[str]) -> None:
     """What an interrupted retirement left is a whole bundle, and is replaced; anything else is somebody's."""
-    folder = workspace.retired(name)
-    if folder.exists() and not (folder / SUMS).is_file():
-        raise UsageError(
-            f"{workspace.relative(folder)} exists and holds other files, which retirement would replace",
-            hint=f"move it to another place, then seal retire {name}",
-        )
+    for folder in (workspace.retired(name) for name in names):
+        if folder.exists() and not (folder / SUMS).is_file():
+            raise UsageError(
+                f"{workspace.relative(folder)} exists and holds other files, which retirement would replace",
+                hint=f"move it to another place, then seal retire {names[-1]}",
+            )
 
 
 def _before_retirements(registry: Registry) -> Registry:
