@@ -15,7 +15,7 @@ WORST_FIRST = ("fail", "pending", "not_checked", "ok", "not_due")
 LEFT: dict[tuple[int, str, str], str] = {
     (1, "fail", "ok"): "what is inside a report's parts; copies in a record of a workspace",
     (6, "fail", "ok"): "items drawn by hand, other baselines",
-    (8, "fail", "ok"): "which events may follow which",
+    (8, "fail", "ok"): "which events may follow which; what a draft binds",
     (10, "fail", "ok"): "fields that the raw response gives otherwise",
     (11, "fail", "ok"): "parts of a report beyond its comparisons",
     (
