@@ -203,6 +203,8 @@ def _event_fault(line: RegistryLine, seen: dict[str, set[str]]) -> str:
 def _reference_fault(line: RegistryLine, seen: dict[str, set[str]]) -> str:
     """A plan needs its battery before it, a run its battery and plan; a retired battery is not run."""
     battery, plan = line.detail.get("battery"), line.detail.get("plan")
+    if not isinstance(battery, str) or not isinstance(plan, str | None):
+        return "names a battery or plan that is no text"
     announced = seen.get("draft", set()) if line.event != "run_start" else set()
     if battery not in seen.get("create", set()) | announced:
         return f"is for battery {battery!s:.70}, which was not created before it"

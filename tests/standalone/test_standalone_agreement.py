@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 
@@ -10,6 +11,7 @@ from agreement import LEFT, by_package, by_standalone, differences
 from tampering import flipped, relisted, tampered
 
 from sealbench.standalone import verify
+from sealbench.store import REGISTRY
 from sealbench.verification.policy import Policy
 from sealbench.verification.tree import PublicTree
 from sealbench.verification.verifier import Verifier
@@ -110,3 +112,19 @@ def test_one_byte_is_found_even_if_the_sums_are_made_again(
             at = 40  # in the file's hash; a calendar's address further on is bound by nothing
         found = by_standalone(relisted(bundle, path, flipped(data, at, 1)), REGTEST)
         assert ("fail" in found.values()) == (path not in unbound or path.endswith("SUMS")), f"{path}, {at}"
+
+
+@pytest.mark.parametrize("value", [[], {}, 5, True, None], ids=repr)
+@pytest.mark.parametrize("event", ["preregister", "run_start"])
+def test_events_that_name_a_battery_by_no_text_are_false_for_both(
+    tree: PublicTree, verifier: Verifier, event: str, value: object
+) -> None:
+    previous, lines = "0" * 64, []
+    for raw in (tree.get(REGISTRY) or b"").splitlines():
+        line = json.loads(raw)
+        if line["event"] == event:
+            line["detail"]["battery"] = value
+        lines.append(verify.canonical({**line, "prev": previous}) + b"\n")
+        previous = verify.sha256(lines[-1][:-1])
+    changed = tree.with_file(REGISTRY, b"".join(lines))
+    assert by_package(verifier, changed)[8] == by_standalone(changed, REGTEST)[8] == "fail"
