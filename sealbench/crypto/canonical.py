@@ -109,6 +109,8 @@ def _check(value: Any, where: str, depth: int) -> None:
         if not -MAX_INTEGER <= value <= MAX_INTEGER:
             raise FormatError(f"{where}: integer outside ±(2^53 - 1), use a decimal string")
     elif isinstance(value, dict):
+        if value and depth == MAX_DEPTH:
+            raise FormatError(f"nested deeper than {MAX_DEPTH} levels")
         for key, item in value.items():
             if key not in _KNOWN_KEYS:
                 _check_key(key, where)

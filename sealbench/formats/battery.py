@@ -160,7 +160,7 @@ class Commitment(Identity):
 
     @model_validator(mode="after")
     def _consistent(self) -> Commitment:
-        if (self.mode == "beacon") != (self.draft is not None and self.beacon is not None):
+        if {self.draft is not None, self.beacon is not None} != {self.mode == "beacon"}:
             raise ValueError("beacon mode needs a draft and a beacon block, and only beacon mode has them")
         return self
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 import rfc8785
@@ -86,13 +87,18 @@ def test_values_outside_the_profile_are_refused_with_their_place(value: object, 
         canonical.encode(value)
 
 
-def test_depth_is_limited_on_the_way_in_and_out() -> None:
+@pytest.mark.parametrize("wrap", [lambda inner: [inner], lambda inner: {"a": inner}])
+def test_depth_is_limited_on_the_way_in_and_out(wrap: Callable[[object], object]) -> None:
     value: object = 0
     for _ in range(64):
-        value = [value]
+        value = wrap(value)
     assert canonical.decode(canonical.encode(value)) == value
     with pytest.raises(FormatError, match="deeper than 64"):
-        canonical.encode([value])
+        canonical.encode(wrap(value))
+    inside: object = wrap({})
+    for _ in range(63):
+        inside = wrap(inside)
+    assert canonical.decode(canonical.encode(inside)) == inside  # an empty object at depth 64
     with pytest.raises(FormatError, match="deeper than 64"):
         canonical.decode(b"[" * 65 + b"0" + b"]" * 65)
     with pytest.raises(FormatError):

@@ -35,6 +35,8 @@ def test_beacon_mode_and_its_fields_go_together() -> None:
     for bent in (
         {**value, "mode": "beacon"},
         {**whole, "mode": "sealed"},
+        {**value, "draft": draft},
+        {**value, "beacon": block},
         {**whole, "draft": None},
         {**whole, "beacon": None},
     ):
