@@ -99,7 +99,10 @@ class DaskCluster:
     def _first_members(self) -> list[Member]:
         with contextlib.suppress(TimeoutError, OSError):
             self._client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
-        threads = self._threads()
+        try:
+            threads = self._threads()
+        except (OSError, TimeoutError) as error:
+            raise self._gone(error) from error
         if not threads:
             raise NotYet(
                 f"no worker has joined the scheduler at {self._address}",

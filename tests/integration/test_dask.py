@@ -183,5 +183,5 @@ def test_the_command_says_what_is_missing(tmp_path: Path, seal: Seal) -> None:
     assert not (workspace.root / "runs" / "plan-1").exists()
     with dask_processes(0) as cluster:
         result = seal("run", "--no-stamp", "--dask", cluster.address, cwd=workspace.root)
-    assert (result.code, "no worker has joined" in result.err) == (3, True)
+    assert (result.code, "no worker has joined" in result.err) == (3, True), result.err
     assert not (workspace.root / "runs" / "plan-1").exists()
