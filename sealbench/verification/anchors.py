@@ -146,7 +146,8 @@ def _check_attestation(evidence: Evidence, path: str, report: ProofReport) -> St
     if not report.commits:
         return not_checked(ATTEST, path, "is a proof of another file (see step 3)")
     if report.mismatches:
-        return fail(ATTEST, path, report.mismatches[0].detail, "mismatch")
+        carried = f" (headers: {HEADERS})" if HEADERS in evidence.tree else ""
+        return fail(ATTEST, path, report.mismatches[0].detail + carried, "mismatch")
     best = report.best(minimum)
     if best is not None:
         cost = f"; a forger pays {best.forgery_cost}" if best.forgery_cost else ""
