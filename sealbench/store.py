@@ -132,19 +132,9 @@ class Workspace:
         """A public path as the files spell it: relative to the root, with forward slashes."""
         return path.relative_to(self.root).as_posix()
 
-    def public_files(self) -> list[Path]:
-        """Every file of the public folders, sorted by its relative path; links are refused."""
-        found = []
-        for folder in PUBLIC_FOLDERS:
-            for path in (self.root / folder).rglob("*"):
-                if path.is_symlink():
-                    raise CheckFailed(
-                        f"{self.relative(path)} is a link; public folders hold plain files only"
-                    )
-                hidden = any(part.startswith(".") for part in path.relative_to(self.root).parts)
-                if path.is_file() and not hidden:
-                    found.append(path)
-        return sorted(found, key=self.relative)
+    def public_paths(self) -> list[str]:
+        """The relative path of every file of the public folders, sorted; links are refused."""
+        return sorted(public_files(self.root))
 
     @contextmanager
     def lock(self, what: str = "lock") -> Iterator[None]:
@@ -161,6 +151,47 @@ class Workspace:
                     hint="wait until it has ended, then repeat this command",
                 ) from error
             yield
+
+
+def public_files(root: Path) -> Iterator[str]:
+    """As `plain_files`, for those of a workspace's public folders that are there."""
+    # A link to nowhere is no folder, and must be refused all the same.
+    return plain_files(root, [one for one in PUBLIC_FOLDERS if os.path.lexists(root / one)])
+
+
+def plain_files(root: Path, folders: Iterable[str]) -> Iterator[str]:
+    """The path, relative to `root`, of every file of these folders below it; "" is `root` itself.
+
+    Hidden files and folders are no part of a workspace.
+
+    Raises
+    ------
+    CheckFailed : a link or a special file.
+    FormatError : a folder cannot be read.
+    """
+    waiting = list(folders)
+    while waiting:
+        folder = waiting.pop()
+        if folder and (root / folder).is_symlink():
+            raise CheckFailed(f"{folder} is a link; public folders hold plain files only")
+        try:
+            entries = sorted(os.scandir(root / folder), key=lambda entry: entry.name)
+        except OSError as error:
+            raise FormatError(f"{folder}: cannot be read ({error.strerror})") from error
+        for entry in entries:
+            relative = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(relative)
+            elif entry.is_file(follow_symlinks=False):
+                yield relative
+            else:
+                kind = "a link" if entry.is_symlink() else "not a plain file"
+                raise CheckFailed(
+                    f"{relative} is {kind}; public folders hold plain files only",
+                    hint=f"replace {relative} by the file itself",
+                )
 
 
 def read(path: Path, *, hint: str = "") -> bytes:

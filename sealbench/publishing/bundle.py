@@ -93,12 +93,10 @@ def packaged_verifier() -> bytes:
 def _record(workspace: Workspace, registry: Registry, commitment: Commitment) -> dict[str, bytes]:
     """Copies of the public files that the battery rests on; the registry as far as `registry` goes."""
     related = _related(workspace, commitment)
+    paths = workspace.public_paths()
     scope = BundleScope.of(registry, commitment.name, parent_of(commitment), related)
-    found = {}
-    for path in workspace.public_files():
-        relative = workspace.relative(path)
-        if scope.holds(relative):
-            found[f"{RECORD}/{relative}"] = store.read(path)
+    scope = scope.with_checkpoints(registry, paths)
+    found = {f"{RECORD}/{path}": store.read(workspace.root / path) for path in paths if scope.holds(path)}
     lines = store.read(workspace.registry).split(b"\n")[: registry.size]
     found[f"{RECORD}/{store.REGISTRY}"] = b"".join(line + b"\n" for line in lines)
     return found

@@ -7,7 +7,9 @@ other expects. Source: docs/spec/retired.md.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from sealbench.formats.registry import Registry
 from sealbench.store import ALLOWED_SIGNERS, CHECKPOINTS, HEADERS, REGISTRY
@@ -27,7 +29,7 @@ class BundleScope:
     plans, runs : those that the registry says are the battery's.
     related : other batteries whose commitments are named by this one's: parent, superseded ones.
     answered : runs of the superseded ones, whose void verdicts a rebuilt battery answers.
-    size : lines of the registry's copy; later checkpoints speak of what is not in it.
+    checkpoints : sizes of those that the record holds; none unless `with_checkpoints` chose them.
     """
 
     name: str
@@ -36,7 +38,7 @@ class BundleScope:
     runs: frozenset[str]
     related: frozenset[str]
     answered: frozenset[str]
-    size: int
+    checkpoints: frozenset[int] = frozenset()
 
     @classmethod
     def of(
@@ -52,7 +54,21 @@ class BundleScope:
         started = {line.subject: line.detail.get("battery") for line in registry.events("run_start")}
         runs = frozenset(run for run, battery in started.items() if battery == name)
         answered = frozenset(run for run, battery in started.items() if battery in related - {parent})
-        return cls(name, parent, frozenset(plans), runs, related, answered, registry.size)
+        return cls(name, parent, frozenset(plans), runs, related, answered)
+
+    def with_checkpoints(self, registry: Registry, paths: Iterable[str]) -> BundleScope:
+        """The same with those checkpoints, of all public `paths`, that this battery's history rests on.
+
+        That is the first one over each event that names one of its files or a key, and the newest. All of
+        them in every bundle would make a repository grow with the square of its batteries.
+        """
+        found = [match for match in map(_CHECKPOINT.fullmatch, paths) if match]
+        within = sorted(size for match in found if (size := int(match.group(1))) <= registry.size)
+        chosen = set(within[-1:])
+        for line in registry.lines:
+            if line.event == "key" or any(self.holds(file.path) for file in line.files):
+                chosen.update(within[bisect_right(within, line.seq) :][:1])
+        return replace(self, checkpoints=frozenset(chosen))
 
     def holds(self, path: str) -> bool:
         """Whether a public file of the workspace belongs into this battery's `record/`."""
@@ -61,7 +77,7 @@ class BundleScope:
             return base == path
         checkpoint = _CHECKPOINT.fullmatch(base)
         if checkpoint:
-            return int(checkpoint.group(1)) <= self.size
+            return int(checkpoint.group(1)) in self.checkpoints
         if path.startswith("runs/") and path.endswith("/report.json"):
             return path.split("/")[1] in self.runs | self.answered
         return self.owns(path) or self._is_commitment(base, self.related)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,13 @@ def _read_key(path: Path) -> AuthorKey:
 
 def read_registry(workspace: Workspace) -> Registry:
     """The registry with its chain checked; FormatError names the first bad line."""
-    return Registry.from_bytes(store.read(workspace.registry, hint="seal init"))
+    return _parse_registry(store.read(workspace.registry, hint="seal init"))
+
+
+@lru_cache(maxsize=1)
+def _parse_registry(data: bytes) -> Registry:
+    # One command reads it several times, and in between it seldom grows.
+    return Registry.from_bytes(data)
 
 
 def is_registered(workspace: Workspace, path: Path) -> bool:
@@ -215,12 +222,11 @@ def list_files(workspace: Workspace) -> PublicFiles:
         registry = read_registry(workspace)
         finished = {line.subject for line in registry.lines if line.event in ("run_end", "run_abort")}
     files = []
-    for path in workspace.public_files():
-        relative = workspace.relative(path)
+    for relative in workspace.public_paths():
         parts = relative.split("/")
         if relative == store.FILES or (parts[0] == "runs" and parts[1] not in finished):
             continue
-        files.append(FileHash(path=relative, sha256=sha256_file(path)))
+        files.append(FileHash(path=relative, sha256=sha256_file(workspace.root / relative)))
     return PublicFiles(files=tuple(files))
 
 

@@ -166,11 +166,11 @@ def _runs(workspace: Workspace, registry: Registry, scope: BundleScope, site: Fi
 
 def _retired_files(workspace: Workspace, name: str, site: Files) -> list[Download]:
     """The archive and every file of the bundle, copied into the site."""
-    folder = workspace.retired(name)
+    folder = workspace.relative(workspace.retired(name)) + "/"
     files = {
-        path.relative_to(folder).as_posix(): store.read(path)
-        for path in workspace.public_files()
-        if path.is_relative_to(folder)
+        path.removeprefix(folder): store.read(workspace.root / path)
+        for path in workspace.public_paths()
+        if path.startswith(folder)
     }
     archive = f"{name}.tar"
     site[f"{name}/{archive}"] = b"".join(archive_parts(name, files))
@@ -184,11 +184,10 @@ def _retired_files(workspace: Workspace, name: str, site: Files) -> list[Downloa
 def _public_files(workspace: Workspace, scope: BundleScope, site: Files) -> list[Download]:
     """What is public of a sealed battery, under the paths of the workspace."""
     found = []
-    for path in workspace.public_files():
-        relative = workspace.relative(path)
-        if scope.owns(relative):
-            site[f"{scope.name}/files/{relative}"] = store.read(path)
-            found.append(_download(site, scope.name, f"files/{relative}", relative))
+    for path in workspace.public_paths():
+        if scope.owns(path):
+            site[f"{scope.name}/files/{path}"] = store.read(workspace.root / path)
+            found.append(_download(site, scope.name, f"files/{path}", path))
     return found
 
 

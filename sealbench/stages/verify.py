@@ -24,8 +24,9 @@ from sealbench.verification.tree import PublicTree
 from sealbench.verification.verifier import Verifier
 from sealbench.workers.processes import processes
 
-# A process takes about a second of CPU to begin, a battery or a run about 0.06 s to check.
-_SUBJECTS_EACH = 32
+# Of published batteries and logs. What a process checks of them while another one begins: about half a
+# second of CPU.
+_BYTES_EACH = 200_000
 
 
 def make_policy(
@@ -89,7 +90,7 @@ def verify_workspace(
     Parameters
     ----------
     parts : judge only these parts and what they rest on; without any, the whole.
-    jobs : processes, at most, that share the costly checks; few batteries and runs get fewer.
+    jobs : processes, at most, that share the costly checks; small batteries and runs get fewer.
     executor : does them instead, that many at a time. The results never depend on either.
 
     Raises
@@ -107,17 +108,18 @@ def verify_workspace(
     tree = PublicTree.from_folder(root)
     if executor is not None:
         return Verifier(chosen, Elsewhere(executor, jobs)).verify(tree, parts)
-    jobs = min(jobs, _costly_subjects(tree) // _SUBJECTS_EACH)
+    costly = _costly_subjects(tree)
+    jobs = min(jobs, len(costly), sum(costly) // _BYTES_EACH)
     if jobs < 2:
         return Verifier(chosen).verify(tree, parts)
     with processes(jobs) as found:
         return Verifier(chosen, Elsewhere(found, jobs)).verify(tree, parts)
 
 
-def _costly_subjects(tree: PublicTree) -> int:
-    """Published batteries and logs: what is drawn, certified or computed again."""
+def _costly_subjects(tree: PublicTree) -> list[int]:
+    """Sizes of published batteries and logs: what is drawn, certified or computed again."""
     ends = {"batteries": "/battery.json", "runs": "/log.jsonl"}
-    return sum(path.endswith(ends.get(path.partition("/")[0], "\n")) for path in tree.paths())
+    return [len(data) for path, data in tree.items() if path.endswith(ends.get(path.partition("/")[0], "\n"))]
 
 
 def _given(path: Path) -> bytes:

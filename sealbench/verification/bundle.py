@@ -13,7 +13,7 @@ from sealbench.crypto import canonical
 from sealbench.errors import CheckFailed, FormatError, SealError
 from sealbench.publishing.bundle import SUMS
 from sealbench.publishing.bundle_record import RECORD
-from sealbench.store import PUBLIC_FOLDERS, REGISTRY, check_name
+from sealbench.store import PUBLIC_FOLDERS, REGISTRY, check_name, plain_files
 from sealbench.verification.tree import PublicTree, read_files
 
 
@@ -31,7 +31,7 @@ def read_bundle(folder: Path) -> PublicTree:
         public folders or in the place of one of the bundle's own files.
     FormatError : a file cannot be read, or nothing says whose bundle this is.
     """
-    files = read_files(folder, [""])
+    files = read_files(folder, plain_files(folder, [""]))
     name = _battery_name(files)
     laid_out: dict[str, bytes] = {}
     for path, data in sorted(files.items()):

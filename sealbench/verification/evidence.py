@@ -42,6 +42,7 @@ class Evidence:
         self.tree = tree
         self.policy = policy
         self.memo = memo
+        self._subjects: dict[tuple[str, ...], dict[str, RegistryLine]] = {}
 
     def digest(self, path: str) -> str | None:
         """SHA-256 (hex) of a file's bytes, None if it is missing."""
@@ -218,11 +219,14 @@ class Evidence:
         return found
 
     def subjects(self, *events: str) -> dict[str, RegistryLine]:
-        """The first line with one of these events for each subject."""
-        found: dict[str, RegistryLine] = {}
-        for line in self.registry.lines if self.registry else ():
-            if line.event in events:
-                found.setdefault(line.subject, line)
+        """The first line with one of these events for each subject; not to be changed."""
+        found = self._subjects.get(events)
+        if found is None:
+            found = {}
+            for line in self.registry.lines if self.registry else ():
+                if line.event in events:
+                    found.setdefault(line.subject, line)
+            self._subjects[events] = found
         return found
 
     def run_events(self, *events: str) -> dict[str, RegistryLine]:

@@ -5,7 +5,8 @@ of this package are outcomes too. Old entries go when the remembered content exc
 is remembered globally, except by a process that computes outcomes for another one's memo.
 
 The costly checks can be computed by other processes (`Elsewhere`). They are pure, so where they are
-computed cannot be seen in what they give; if a process dies, its check is computed here.
+computed cannot be seen in what they give; if a process dies, its check is computed here. Several
+threads may ask at once: what one of them is computing, the others wait for.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -44,7 +45,8 @@ class Memo:
         self._elsewhere = elsewhere
         self._lock = threading.Lock()
         self._size = 0
-        self._outcomes: OrderedDict[tuple[Any, ...], tuple[Any, SealError | None]] = OrderedDict()
+        self._outcomes: OrderedDict[tuple[Any, ...], Outcome] = OrderedDict()
+        self._computing: dict[tuple[Any, ...], Future[Outcome]] = {}
 
     def make_room(self, size: int) -> None:
         """Raise the limit to at least `size` bytes, so that one tree's own outcomes all stay."""
@@ -81,17 +83,39 @@ class Memo:
         key = (function, *arguments)
         with self._lock:
             found = self._outcomes.get(key)
+            computed = self._computing.get(key)
             if found is not None:
                 self._outcomes.move_to_end(key)
+            elif computed is None:
+                self._computing[key] = mine = Future[Outcome]()
         if found is None:
-            found = chosen(function, arguments)
-            with self._lock:
-                self._remember(key, found)
+            # Pure functions that ask for one another cannot go round in a circle, so no two threads wait
+            # for each other here.
+            found = computed.result() if computed else self._compute(key, mine, chosen)
         value, error = found
         if error is not None:
             # The same exception object is raised again: without this its traceback would grow.
             raise error.with_traceback(None)
         return value
+
+    def _compute(
+        self,
+        key: tuple[Any, ...],
+        mine: Future[Outcome],
+        chosen: Callable[[Callable[..., Any], tuple[Any, ...]], Outcome],
+    ) -> Outcome:
+        try:
+            found = chosen(key[0], key[1:])
+        except BaseException as bug:
+            with self._lock:
+                del self._computing[key]
+            mine.set_exception(bug)
+            raise
+        with self._lock:
+            del self._computing[key]
+            self._remember(key, found)
+        mine.set_result(found)
+        return found
 
     def _compute_elsewhere(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Outcome:
         if self._elsewhere is None:
@@ -106,8 +130,6 @@ class Memo:
         return _memo_of_this_process, ()
 
     def _remember(self, key: tuple[Any, ...], outcome: Outcome) -> None:
-        if key in self._outcomes:  # computed twice at the same time
-            return
         self._outcomes[key] = outcome
         self._size += _weight(key)
         while self._size > self._limit and len(self._outcomes) > 1:

@@ -6,13 +6,11 @@ that thousands of damaged copies can be checked in one process.
 
 from __future__ import annotations
 
-import os
-import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from sealbench.errors import CheckFailed, FormatError
-from sealbench.store import PUBLIC_FOLDERS
+from sealbench.store import PUBLIC_FOLDERS, public_files
 
 MAX_FILE = 1 << 30  # bytes; the sealed form of a million items stays below
 MAX_TOTAL = 4 << 30
@@ -69,8 +67,7 @@ class PublicTree:
         CheckFailed : a link, a special file, or more or larger files than any workspace has.
         FormatError : a file cannot be read, or `root` holds no public folder.
         """
-        folders = [name for name in PUBLIC_FOLDERS if (root / name).is_symlink() or (root / name).is_dir()]
-        files = read_files(root, folders)
+        files = read_files(root, public_files(root))
         if not files:
             raise FormatError(
                 f"{root}: no workspace here (none of {', '.join(PUBLIC_FOLDERS)} holds a file)",
@@ -79,8 +76,8 @@ class PublicTree:
         return cls(files)
 
 
-def read_files(root: Path, folders: list[str]) -> dict[str, bytes]:
-    """The bytes of every file in these folders below `root` ("" is `root` itself), by relative path.
+def read_files(root: Path, paths: Iterable[str]) -> dict[str, bytes]:
+    """The bytes of each of these files below `root`, by relative path.
 
     Raises
     ------
@@ -88,7 +85,8 @@ def read_files(root: Path, folders: list[str]) -> dict[str, bytes]:
     """
     files: dict[str, bytes] = {}
     total = 0
-    for path, relative in _plain_files(root, folders):
+    for relative in paths:
+        path = root / relative
         size = path.stat(follow_symlinks=False).st_size
         total += size
         if size > MAX_FILE or total > MAX_TOTAL or len(files) >= MAX_FILES:
@@ -98,34 +96,6 @@ def read_files(root: Path, folders: list[str]) -> dict[str, bytes]:
             )
         files[relative] = _read(path, relative)
     return files
-
-
-def _plain_files(root: Path, folders: list[str]) -> Iterator[tuple[Path, str]]:
-    """Every file of these folders with its relative path; hidden files are no part of a workspace."""
-    waiting = list(folders)
-    while waiting:
-        folder = waiting.pop()
-        if folder and (root / folder).is_symlink():
-            raise CheckFailed(f"{folder} is a link; public folders hold plain files only")
-        try:
-            entries = sorted(os.scandir(root / folder), key=lambda entry: entry.name)
-        except OSError as error:
-            raise FormatError(f"{folder}: cannot be read ({error.strerror})") from error
-        for entry in entries:
-            relative = f"{folder}/{entry.name}" if folder else entry.name
-            mode = entry.stat(follow_symlinks=False).st_mode
-            if entry.name.startswith("."):
-                continue
-            if stat.S_ISDIR(mode):
-                waiting.append(relative)
-            elif stat.S_ISREG(mode):
-                yield Path(entry.path), relative
-            else:
-                kind = "a link" if stat.S_ISLNK(mode) else "not a plain file"
-                raise CheckFailed(
-                    f"{relative} is {kind}; public folders hold plain files only",
-                    hint=f"replace {relative} by the file itself",
-                )
 
 
 def _read(path: Path, relative: str) -> bytes:

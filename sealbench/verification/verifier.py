@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from sealbench.verification.anchors import check_attestations, check_commits
 from sealbench.verification.battery import check_ciphertext, check_regeneration, check_truth
@@ -48,6 +49,7 @@ class Verifier:
         """`elsewhere`: other processes for the costly checks; the results are the same without."""
         self.policy = policy or Policy()
         self._memo = Memo(elsewhere=elsewhere)
+        self._side_by_side = elsewhere is not None
 
     def verify(self, tree: PublicTree, parts: Sequence[Part] = ()) -> Verification:
         """All twelve steps. A false file is a result, never an exception.
@@ -58,8 +60,7 @@ class Verifier:
         self._memo.make_room(_ROOM * sum(len(data) for _, data in tree.items()))
         evidence = Evidence(tree, self.policy, self._memo)
         results: list[StepResult] = []
-        for step, check in CHECKS.items():
-            found = list(check(evidence))
+        for step, found in zip(CHECKS, self._check(evidence), strict=True):
             results += found or [not_due(step, "", "nothing to check yet")]
         scope = scope_of(evidence, parts) if parts else None
         judged, elsewhere = restricted(evidence, scope, results) if scope else (results, [])
@@ -75,3 +76,14 @@ class Verifier:
             subject=scope.words if scope else "",
             elsewhere=tuple(elsewhere),
         )
+
+    def _check(self, evidence: Evidence) -> Iterator[list[StepResult]]:
+        """What each step finds, in order.
+
+        With other processes all steps begin at once: while these draw and certify, this one parses files.
+        """
+        if not self._side_by_side:
+            yield from (list(check(evidence)) for check in CHECKS.values())
+            return
+        with ThreadPoolExecutor(len(CHECKS)) as threads:
+            yield from threads.map(lambda check: list(check(evidence)), CHECKS.values())

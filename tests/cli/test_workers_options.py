@@ -84,7 +84,7 @@ def test_a_number_of_jobs_must_be_one(demo_folder: Path, seal: Seal) -> None:
 def test_the_command_s_output_is_the_same_for_any_number_of_jobs(
     demo_folder: Path, monkeypatch: pytest.MonkeyPatch, seal: Seal
 ) -> None:
-    monkeypatch.setattr("sealbench.stages.verify._SUBJECTS_EACH", 1)  # even for two batteries
+    monkeypatch.setattr("sealbench.stages.verify._BYTES_EACH", 1)  # even for two batteries
     outputs = {
         seal("verify", str(demo_folder), "--network", "regtest", "--every", "--jobs", jobs).out
         for jobs in ("1", "2")
@@ -96,7 +96,7 @@ def test_the_command_s_output_is_the_same_for_any_number_of_jobs(
 def test_processes_are_begun_by_the_module_too(demo_folder: Path) -> None:
     """`python -m sealbench` is what a process imports again: it must not run a second command."""
     code = (
-        "import runpy, sys; import sealbench.stages.verify as stage; stage._SUBJECTS_EACH = 1;"
+        "import runpy, sys; import sealbench.stages.verify as stage; stage._BYTES_EACH = 1;"
         "sys.argv = ['seal', 'verify', sys.argv[1], '--network', 'regtest', '--json', '--jobs', '2'];"
         "runpy.run_module('sealbench', run_name='__main__', alter_sys=True)"
     )

@@ -96,15 +96,14 @@ def test_public_files_are_sorted_and_hidden_ones_left_out(workspace: Workspace) 
         target = workspace.root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(b"")
-    found = [workspace.relative(path) for path in workspace.public_files()]
-    assert found == ["batteries/a.json", "commitments/z", "runs/b/log.jsonl"]
+    assert workspace.public_paths() == ["batteries/a.json", "commitments/z", "runs/b/log.jsonl"]
 
 
 def test_a_link_among_public_files_is_refused(workspace: Workspace) -> None:
     (workspace.root / "runs").mkdir()
     (workspace.root / "runs" / "link").symlink_to("/etc/hostname")
     with pytest.raises(CheckFailed, match="runs/link is a link"):
-        workspace.public_files()
+        workspace.public_paths()
 
 
 def test_a_new_file_is_written_whole_with_its_mode(tmp_path: Path) -> None:
@@ -263,4 +262,4 @@ def test_files_in_hidden_folders_are_not_public(tmp_path: Path) -> None:
     workspace = store.Workspace(tmp_path)
     store.replace(tmp_path / "batteries" / ".tmp-a" / "key.json", b"{}")
     store.replace(tmp_path / "batteries" / "a" / "key.json", b"{}")
-    assert [workspace.relative(path) for path in workspace.public_files()] == ["batteries/a/key.json"]
+    assert workspace.public_paths() == ["batteries/a/key.json"]

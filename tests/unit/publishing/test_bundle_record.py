@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
+from sealbench.formats.base import FileHash
 from sealbench.formats.registry import NO_LINE, Registry, RegistryLine
 from sealbench.publishing.bundle_record import BundleScope
 
 
-def line(event: str, subject: str, **detail: object) -> RegistryLine:
-    return RegistryLine(
-        seq=0, prev=NO_LINE, at="2026-11-30T12:00:00Z", event=event, subject=subject, files=(), detail=detail
-    )
+def line(event: str, subject: str, *paths: str, **detail: object) -> RegistryLine:
+    files = tuple(FileHash(path=path, sha256="0" * 64) for path in paths)
+    at = "2026-11-30T12:00:00Z"
+    return RegistryLine(seq=0, prev=NO_LINE, at=at, event=event, subject=subject, files=files, detail=detail)
+
+
+def registry_of(lines: list[RegistryLine]) -> Registry:
+    numbered = [one.model_copy(update={"seq": seq}) for seq, one in enumerate(lines)]
+    return Registry(numbered, ["0" * 64] * len(numbered))
 
 
 LINES = [
@@ -25,8 +33,14 @@ LINES = [
     line("run_start", "plan-b-1", battery="b", plan="plan-b"),
     line("run_start", "old-1", battery="old"),
 ]
-SCOPE = BundleScope.of(Registry(LINES, ["0" * 64] * len(LINES)), "a", None, frozenset({"old"}))
-PART = BundleScope.of(Registry(LINES, ["0" * 64] * len(LINES)), "part", "a", frozenset({"a"}))
+REGISTRY = registry_of(LINES)
+SIZES = [
+    "commitments/checkpoints/1.json",
+    "commitments/checkpoints/9.json",
+    "commitments/checkpoints/10.json",
+]
+SCOPE = BundleScope.of(REGISTRY, "a", None, frozenset({"old"})).with_checkpoints(REGISTRY, SIZES)
+PART = BundleScope.of(REGISTRY, "part", "a", frozenset({"a"}))
 
 HELD = [
     *("commitments/registry.jsonl", "commitments/headers.bin", "commitments/allowed_signers"),
@@ -75,3 +89,40 @@ def test_a_derived_battery_has_its_parents_commitment_and_envelope() -> None:
     assert not PART.holds("preregistrations/plan-a.json")
     assert not PART.holds("runs/plan-a-1/log.jsonl")
     assert not PART.holds("runs/plan-a-1/report.json")
+
+
+HISTORY = registry_of(
+    [
+        line("key", "SHA256:x"),
+        line("create", "b", "commitments/b.json"),
+        line("create", "old", "commitments/old.json"),
+        line("create", "a", "commitments/a.json", "batteries/a.sealed.json"),
+        line("preregister", "plan-b", "preregistrations/plan-b.json", battery="b"),
+        line("preregister", "plan-a", "preregistrations/plan-a.json", battery="a"),
+        line("key", "SHA256:y"),
+        line("run_start", "plan-a-1", "runs/plan-a-1/run.json", battery="a", plan="plan-a"),
+        line("run_start", "plan-b-1", "runs/plan-b-1/run.json", battery="b", plan="plan-b"),
+        line("run_end", "plan-a-1", "runs/plan-a-1/run.json", "runs/plan-a-1/log.jsonl"),
+        line("report", "plan-b-1", "runs/plan-b-1/report.json"),
+        line("report", "plan-b-1", "runs/plan-b-1/report.json"),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("there", "chosen"),
+    [
+        (range(1, 13), {1, 3, 4, 6, 7, 8, 10, 12}),  # the first over each own event and key, and the newest
+        (range(1, 20), {1, 3, 4, 6, 7, 8, 10, 12}),  # later ones speak of what is not in the copy
+        ([2, 5, 9, 11], {2, 5, 9, 11}),  # one checkpoint covers the lines of several commands
+        ([5, 11, 12], {5, 11, 12}),
+        ([12], {12}),
+        ([3], {3}),  # none covers the rest: step 8 will say so
+        ([13, 14], set()),
+    ],
+)
+def test_the_checkpoints_that_a_history_rests_on(there: Iterable[int], chosen: set[int]) -> None:
+    scope = BundleScope.of(HISTORY, "a", None, frozenset({"old"}))
+    paths = [f"commitments/checkpoints/{size}.json{end}" for size in there for end in ("", ".sig", ".ots")]
+    held = [path for path in paths if scope.with_checkpoints(HISTORY, paths).holds(path)]
+    assert held == [path for path in paths if int(path.split("/")[-1].split(".")[0]) in chosen]

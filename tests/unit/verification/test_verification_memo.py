@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from sealbench.errors import CheckFailed
@@ -78,3 +81,47 @@ def test_one_entry_may_exceed_the_limit() -> None:
     memo = Memo(limit=10)
     assert memo.call(len, b"x" * 1_000) == 1_000
     assert memo.call(len, b"y" * 1_000) == 1_000
+
+
+def test_what_one_thread_computes_the_others_wait_for() -> None:
+    seen: list[bytes] = []
+    threads = 8
+    asked, go_on = threading.Barrier(threads + 1), threading.Event()
+
+    def slow(data: bytes) -> int:
+        seen.append(data)
+        assert go_on.wait(10)
+        return len(data)
+
+    memo = Memo()
+
+    def ask(_: int) -> int:
+        asked.wait(10)
+        return memo.call(slow, b"abc")
+
+    with ThreadPoolExecutor(threads) as pool:
+        answers = pool.map(ask, range(threads))
+        asked.wait(10)
+        go_on.set()
+        assert list(answers) == [3] * threads
+    assert seen == [b"abc"]
+
+
+def test_a_bug_in_one_thread_is_a_bug_in_those_that_waited_for_it() -> None:
+    memo, begun, go_on = Memo(), threading.Event(), threading.Event()
+
+    def broken(_: bytes) -> None:
+        begun.set()
+        assert go_on.wait(10)
+        raise ZeroDivisionError
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(memo.call, broken, b"x")
+        assert begun.wait(10)
+        second = pool.submit(memo.call, broken, b"x")
+        go_on.set()
+        for one in (first, second):
+            with pytest.raises(ZeroDivisionError):
+                one.result(10)
+    with pytest.raises(ZeroDivisionError):  # and not remembered
+        memo.call(broken, b"x")
