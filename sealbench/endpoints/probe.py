@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from sealbench.clock import Clock, system_clock
 from sealbench.endpoints.base import EndpointSettings, Parsed, get_provider
 from sealbench.endpoints.engine import Attempt, Call, Outcome, Stopped, run_calls
+from sealbench.endpoints.retries import refuses_key
 from sealbench.errors import ConfigurationError, MissingKey, NetworkError
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def _unusable(settings: EndpointSettings, cap: int, stopped: Stopped) -> Excepti
     message = f"endpoint {settings.name}: {stopped.reason}"
     if stopped.status is None:
         return NetworkError(message, hint=stopped.hint)
-    if stopped.status == 401:
+    if stopped.status == 401 or (stopped.parsed is not None and refuses_key(stopped.status, stopped.parsed)):
         return MissingKey(message, hint=stopped.hint)
     if stopped.cap is not None:
         return ConfigurationError(

@@ -104,13 +104,25 @@ def _decimal(value: str | None) -> float | None:
     return float(value)
 
 
+def refuses_key(status: int | None, parsed: Parsed) -> bool:
+    """Whether an endpoint was stopped for its key: HTTP 401, or in words (Google says it under 400)."""
+    words = f"{parsed.stop or ''} {parsed.error or ''}".lower()
+    named = "api key" in words or "api_key" in words
+    return not _lacks_credit(status, parsed) and ((parsed.error_status or status) == 401 or named)
+
+
+def _lacks_credit(status: int | None, parsed: Parsed) -> bool:
+    words = f"{parsed.stop or ''} {parsed.error or ''}".lower()
+    return (parsed.error_status or status) == 402 or bool(re.search("quota|billing|balance", words))
+
+
 def stop_hint(status: int | None, parsed: Parsed, name: str, model: str, key_name: str | None) -> str:
     """The exact next thing to try when an endpoint has been stopped."""
     words = f"{parsed.stop or ''} {parsed.error or ''}".lower()
     effective = parsed.error_status or status
-    if effective == 402 or "quota" in words or "billing" in words or "balance" in words:
+    if _lacks_credit(status, parsed):
         return f"the account behind {key_name or name} has no credit left; top it up, then run again"
-    if effective == 401 or "api key" in words or "api_key" in words:
+    if refuses_key(status, parsed):
         if key_name is None:
             return f"{name} wants a key: give api_key_env for it in sealbench.toml"
         return f"check the key in {key_name}, then run again: what is done is kept"

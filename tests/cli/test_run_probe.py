@@ -142,7 +142,7 @@ def test_a_cap_of_1_is_asked_and_binds(tmp_path: Path, seal: Seal) -> None:
 _ECHO = f"Incorrect API key provided: {KEY}."
 UNUSABLE: dict[str, tuple[int, dict[str, Any], int, str, str]] = {
     "wrong key": (401, refusal(_ECHO, "invalid_api_key"), 4, "HTTP 401", "MY_TEST_KEY"),
-    "wrong key under 400": (400, refusal(_ECHO, "invalid_api_key"), 2, "HTTP 400", "MY_TEST_KEY"),
+    "wrong key under 400": (400, refusal(_ECHO, "invalid_api_key"), 4, "HTTP 400", "MY_TEST_KEY"),
     "no such model": (404, refusal("The model `m` does not exist"), 2, "does not exist", "model name m"),
     "cap above the limit": (
         400,
