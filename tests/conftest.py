@@ -9,8 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from sealbench.cli.root import invoke
+
+# Other work on the machine must not fail a test: no example has a deadline, no strategy is too slow.
+settings.register_profile("sealbench", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("sealbench")
 
 
 @dataclass(frozen=True)

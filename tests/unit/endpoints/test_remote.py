@@ -100,7 +100,8 @@ def test_the_budget_holds_for_all_workers_together() -> None:
 
 def test_a_worker_that_dies_leaves_an_attempt_and_the_call_is_made_again() -> None:
     with ReferenceServer() as server, ThreadPoolExecutor(4) as threads:
-        members = [Member("dying", _Dying(threads, dies_at=4), 1), Member("alive", threads, 3)]
+        # At its first call: how many each member gets depends on how busy the machine is.
+        members = [Member("dying", _Dying(threads, dies_at=1), 1), Member("alive", threads, 3)]
         summary, log = run(plan(20), constant(server), WorkerPool(members, watch=_forever))
         # The answer of one request was lost on the way: the server counts it, and so does the log.
         assert server.requests["constant"] == 21

@@ -228,7 +228,7 @@ def test_attacks_are_refused(tmp_path: Path, name: str) -> None:
     assert sum(path.stat().st_size for path in (place / "files").rglob("*") if path.is_file()) <= SMALL.total
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_damaged_archives_give_errors_of_this_package(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

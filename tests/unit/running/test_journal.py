@@ -145,7 +145,7 @@ def test_a_death_at_any_byte_of_the_attempts_keeps_the_whole_ones(tmp_path: Path
             assert len(journal.interrupted(CALLS[3])) == max(0, cut // line - 3)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_deaths_in_a_row_never_break_the_chain(tmp_path: Path, data: st.DataObject) -> None:
     """Stop at any byte of what a process writes, in the order it writes it; open, go on, stop again."""

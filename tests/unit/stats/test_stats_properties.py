@@ -14,7 +14,7 @@ from sealbench import stats
 values = st.lists(st.integers(-30, 30), min_size=1, max_size=7)
 rationals = st.lists(st.fractions(min_value=-5, max_value=5, max_denominator=6), min_size=1, max_size=5)
 small = st.lists(st.integers(0, 4), max_size=3)
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=60)
 
 
 @few

@@ -120,7 +120,7 @@ def test_hostile_sizes_are_refused_quickly():
         )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(numbers=st.lists(st.integers(1, 40), min_size=2, max_size=9, unique=True), target=st.integers(2, 80))
 def test_a_sweep_is_accepted_exactly_where_no_pair_fits(numbers, target):
     from itertools import combinations, product
@@ -138,7 +138,7 @@ def test_a_sweep_is_accepted_exactly_where_no_pair_fits(numbers, target):
     assert accepted == (0 if fits else 1)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(number=st.integers(2, 2_000), root=st.integers(1, 60))
 def test_a_composite_never_gets_a_pratt_chain(number, root):
     import sympy

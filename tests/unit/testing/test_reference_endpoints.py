@@ -86,7 +86,7 @@ def test_problems_are_read_from_the_prompt(prompt: str, problem: object) -> None
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_prompt_gets_an_answer(prompt: str) -> None:
     for model in ("solver", "reasoner", "constant"):
         assert complete(model, prompt, 50).completion_tokens <= 50
@@ -103,7 +103,7 @@ def test_solver_is_right_and_shows_why(n: int) -> None:
 
 
 @given(st.lists(st.integers(100, 499), min_size=3, max_size=9), st.integers(200, 998), st.integers(2, 3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_subset_sum_is_right(numbers: list[int], target: int, size: int) -> None:
     word = {2: "two", 3: "three"}[size]
     listed = ", ".join(map(str, numbers))
