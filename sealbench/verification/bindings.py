@@ -227,17 +227,17 @@ def _retire_problems(evidence: Evidence) -> Iterator[Problem]:
         return
     for name, line in evidence.subjects("retire").items():
         said = line.detail.get("archive_sha256")
-        folder = f"batteries/{name}/"
+        folder = f"batteries/{name}"
         files = {
-            path.removeprefix(folder): data for path, data in evidence.tree.items() if path.startswith(folder)
+            path.removeprefix(f"{folder}/"): evidence.require(path) for path in evidence.tree.below(folder)
         }
         where = f"registry line {line.seq + 1}"
         if said is not None and archive_sha256(name, files) != said:
-            yield folder.rstrip("/"), f"does not give the archive that {where} names"
+            yield folder, f"does not give the archive that {where} names"
         counts = {run: files.get(f"responses/{run}.jsonl", b"").count(WITHHELD) for run in _runs_of(line)}
         left_out = [{"run": run, "count": count} for run, count in sorted(counts.items()) if count]
         if left_out != line.detail.get("withheld", []):
-            yield folder.rstrip("/"), f"withholds another number of responses than {where} says"
+            yield folder, f"withholds another number of responses than {where} says"
 
 
 def _runs_of(line: RegistryLine) -> list[str]:

@@ -24,7 +24,6 @@ from sealbench.store import HEADERS, REGISTRY
 from sealbench.timestamps.check import ProofReport, check_file
 from sealbench.timestamps.header_store import HeaderStore
 from sealbench.timestamps.networks import NETWORKS
-from sealbench.timestamps.proof import read_proof, serialize
 from sealbench.verification.keys import KeyRing
 from sealbench.verification.memo import Memo
 from sealbench.verification.policy import Policy
@@ -267,9 +266,22 @@ class Evidence:
         if data is None or proof is None:
             return None
         try:
-            return self.memo.call(check_own_file, data, proof, self.headers, self.policy.network)
+            return self._report(data, proof)
         except SealError:
             return None
+
+    def check_proof(self, path: str, proof: bytes, where: str) -> ProofReport:
+        """What some proof of a file shows; FormatError if it does not parse or is not its own re-encoding."""
+        try:
+            report = self._report(self.require(path), proof)
+        except FormatError as error:
+            raise FormatError(f"{where}: {error.message}") from error
+        if not report.canonical:
+            raise FormatError(f"{where}: differs from its own re-encoding")
+        return report
+
+    def _report(self, data: bytes, proof: bytes) -> ProofReport:
+        return self.memo.call(check_own_file, data, proof, self.headers, self.policy.network)
 
 
 def parse_document(model: type[M], data: bytes, path: str) -> M:
@@ -296,13 +308,3 @@ def merge_headers(data: bytes, own: HeaderStore) -> HeaderStore:
 def check_own_file(data: bytes, proof: bytes, headers: HeaderStore, network: str) -> ProofReport:
     """Steps 3 and 4 for one file that this program made."""
     return check_file(data, proof, headers, NETWORKS[network], own=True)
-
-
-def check_proof_encoding(data: bytes, path: str) -> None:
-    """A proof must parse and be its own re-encoding; FormatError otherwise."""
-    try:
-        same = serialize(read_proof(data)) == data
-    except FormatError as error:
-        raise FormatError(f"{path}: {error.message}") from error
-    if not same:
-        raise FormatError(f"{path}: differs from its own re-encoding")

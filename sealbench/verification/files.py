@@ -9,7 +9,7 @@ from sealbench.formats.base import Record
 from sealbench.formats.registry import PublicFiles
 from sealbench.store import FILES, REGISTRY
 from sealbench.timestamps.header_store import HeaderStore
-from sealbench.verification.evidence import Evidence, check_proof_encoding, parse_document
+from sealbench.verification.evidence import Evidence, parse_document
 from sealbench.verification.retired import bundle_problems, elsewhere, retired_problems, verifier_copies
 from sealbench.verification.roles import SIGNED, Kind, role_of, run_of
 from sealbench.verification.steps import Results, fail, ok
@@ -79,7 +79,7 @@ def _check_other(evidence: Evidence, kind: Kind, name: str, data: bytes, path: s
         evidence.memo.call(HeaderStore.from_bytes, data)
     elif kind == "proof":
         _require_subject(evidence, name, path)
-        evidence.memo.call(check_proof_encoding, data, path)
+        evidence.check_proof(name, data, path)
     elif kind == "signature":
         _require_subject(evidence, name, path)
         if role_of(name).kind not in SIGNED:

@@ -70,8 +70,8 @@ class Memo:
         if self._elsewhere is None:
             yield from map(check, subjects)
             return
-        # Threads that wait for other processes: twice as many, so that there is always one to be given.
-        with ThreadPoolExecutor(2 * self._elsewhere.places) as threads:
+        # Threads that wait for other processes: more than these, so that there is always one to be given.
+        with ThreadPoolExecutor(4 * self._elsewhere.places) as threads:
             yield from threads.map(check, subjects)
 
     def _outcome(

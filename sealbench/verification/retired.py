@@ -16,7 +16,7 @@ from sealbench.publishing.bundle_items import canary_text, item_lines
 from sealbench.publishing.bundle_record import RECORD
 from sealbench.store import ALLOWED_SIGNERS, HEADERS, PUBLIC_FOLDERS, REGISTRY
 from sealbench.timestamps.header_store import HeaderStore
-from sealbench.verification.evidence import Evidence, check_own_file, check_proof_encoding
+from sealbench.verification.evidence import Evidence
 from sealbench.verification.roles import battery_of, role_of
 from sealbench.verification.steps import Results, StepResult, not_due, ok
 
@@ -72,13 +72,12 @@ def _listed_path(evidence: Evidence, name: str, listed: str) -> str:
 
 def _own_paths(evidence: Evidence, name: str) -> Iterator[str]:
     """Every file of a retired battery's folder but its SHA256SUMS, as that names them."""
-    folder = f"batteries/{name}/"
-    for path in evidence.tree.paths():
-        if path.startswith(folder):
-            if path != folder + SUMS:
-                yield path.removeprefix(folder)
-        elif evidence.tree.bundle == name:
-            yield f"{RECORD}/{path}"
+    folder = f"batteries/{name}"
+    own = evidence.tree.below(folder)
+    yield from (path.removeprefix(f"{folder}/") for path in own if path != f"{folder}/{SUMS}")
+    if evidence.tree.bundle == name:
+        others = set(evidence.tree.paths()) - set(own)
+        yield from (f"{RECORD}/{path}" for path in others)
 
 
 def _canary(evidence: Evidence, name: str) -> str:
@@ -134,10 +133,7 @@ def _may_change(source: str) -> bool:
 
 def _check_proof(evidence: Evidence, subject: str, data: bytes, path: str) -> None:
     """An earlier state of a proof commits to the same file."""
-    evidence.memo.call(check_proof_encoding, data, path)
-    stamped = evidence.require(subject)
-    report = evidence.memo.call(check_own_file, stamped, data, evidence.headers, evidence.policy.network)
-    if not report.commits:
+    if not evidence.check_proof(subject, data, path).commits:
         raise FormatError(f"{path}: is no proof of {subject}")
 
 

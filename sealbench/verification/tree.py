@@ -6,7 +6,9 @@ that thousands of damaged copies can be checked in one process.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 
 from sealbench.errors import CheckFailed, FormatError
@@ -38,13 +40,22 @@ class PublicTree:
         """A file's bytes, None if there is no such file."""
         return self._files.get(path)
 
-    def paths(self) -> list[str]:
+    @cached_property
+    def _paths(self) -> tuple[str, ...]:
+        return tuple(sorted(self._files))
+
+    def paths(self) -> tuple[str, ...]:
         """All paths, sorted."""
-        return sorted(self._files)
+        return self._paths
+
+    def below(self, folder: str) -> tuple[str, ...]:
+        """The paths in `folder` and in the folders below it, sorted."""
+        after = chr(ord("/") + 1)
+        return self._paths[bisect_left(self._paths, f"{folder}/") : bisect_left(self._paths, folder + after)]
 
     def items(self) -> list[tuple[str, bytes]]:
         """Paths and bytes, sorted by path."""
-        return sorted(self._files.items())
+        return [(path, self._files[path]) for path in self._paths]
 
     def with_file(self, path: str, data: bytes | None) -> PublicTree:
         """A copy with one file replaced, added, or (data None) removed."""

@@ -20,8 +20,8 @@ from sealbench.testing.server import ReferenceServer
 
 
 def test_timeouts_are_first_attempt_losses() -> None:
-    with ReferenceServer(script=FaultScript(["slow_body", "none"], pause=0.5)) as server:
-        limits = Limits(max_connections=1, timeout=0.1)
+    with ReferenceServer(script=FaultScript(["slow_body", "none"], pause=1.0)) as server:
+        limits = Limits(max_connections=1, timeout=0.4)
         _, log = run(plan(2, "f"), {"f": reference(server, "faulty", limits)})
     assert [[a.outcome for a in o.attempts] for o in log.outcomes] == [["timeout", "answered"]] * 2
     assert all(o.first_attempt_lost for o in log.outcomes)

@@ -65,10 +65,12 @@ def serving(respond: Callable[[dict[str, Any]], Any], login: str = LOGIN) -> Han
     return handle
 
 
-async def with_node(handler: Handler, use: Callable[[CoreNode], Any], **login: Any) -> Any:
+async def with_node(
+    handler: Handler, use: Callable[[CoreNode], Any], time_limit: float = 30, **login: Any
+) -> Any:
     async with raw_server(handler) as port:
         login = login or {"user": "me", "password": "secret"}
-        source = CoreNode(f"http://127.0.0.1:{port}", time_limit=0.5, **login)
+        source = CoreNode(f"http://127.0.0.1:{port}", time_limit=time_limit, **login)
         try:
             return await use(source)
         finally:
@@ -172,7 +174,7 @@ def test_broken_nodes(handler: Handler) -> None:
             await source.header(5)
         assert caught.value.message.isprintable()
 
-    asyncio.run(with_node(handler, use))
+    asyncio.run(with_node(handler, use, time_limit=0.5))
 
 
 def test_no_proxy_for_the_node(chain: RegtestChain, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -89,12 +88,14 @@ def sending(data: bytes, wait: float = 0) -> Handler:
     return handle
 
 
-async def with_server(certificate: Path, handler: Handler, use: Callable[[ElectrumServer], Any]) -> Any:
+async def with_server(
+    certificate: Path, handler: Handler, use: Callable[[ElectrumServer], Any], time_limit: float = 30
+) -> Any:
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(certificate)
     async with raw_server(handler, tls) as port:
         trusting = ssl.create_default_context(cafile=str(certificate))
-        return await use(ElectrumServer("127.0.0.1", port, context=trusting, time_limit=1.0))
+        return await use(ElectrumServer("127.0.0.1", port, context=trusting, time_limit=time_limit))
 
 
 def test_headers_2016_at_a_time(certificate: Path, synthetic: SyntheticChain) -> None:
@@ -134,8 +135,8 @@ def test_certificates_are_checked_unless_told_otherwise(certificate: Path, synth
     async def use(source: ElectrumServer) -> None:
         host, port = source._address
         with pytest.raises(NetworkError, match="ertificate"):
-            await ElectrumServer(host, port, time_limit=2).tip()
-        loose = ElectrumServer(host, port, check_certificate=False, time_limit=2)
+            await ElectrumServer(host, port, time_limit=30).tip()
+        loose = ElectrumServer(host, port, check_certificate=False, time_limit=30)
         assert await loose.tip() == len(synthetic.headers) - 1
 
     asyncio.run(with_server(certificate, speaking(electrum(synthetic)), use))
@@ -157,13 +158,13 @@ HOSTILE = {
 @pytest.mark.parametrize("handler", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_servers_are_bounded(certificate: Path, handler: Handler) -> None:
     async def use(source: ElectrumServer) -> None:
-        before = time.monotonic()
         with pytest.raises(NetworkError) as caught:
-            await source.header(5)
+            # Far above the limit of one second, far below what these servers would keep a client waiting.
+            async with asyncio.timeout(30):
+                await source.header(5)
         assert caught.value.message.isprintable()
-        assert time.monotonic() - before < 2.5
 
-    asyncio.run(with_server(certificate, handler, use))
+    asyncio.run(with_server(certificate, handler, use, time_limit=1))
 
 
 @pytest.mark.parametrize(

@@ -79,9 +79,17 @@ def test_unreadable_files_are_errors_of_this_package(folder: Path, monkeypatch: 
 def test_changed_copies_leave_the_original_alone() -> None:
     original = PublicTree({"a": b"1", "b": b"2"})
     assert original.with_file("a", b"3").items() == [("a", b"3"), ("b", b"2")]
-    assert original.with_file("b", None).paths() == ["a"]
+    assert original.with_file("b", None).paths() == ("a",)
     assert original.with_files({"a": None, "c": b"4", "none": None}).items() == [("b", b"2"), ("c", b"4")]
     assert original.items() == [("a", b"1"), ("b", b"2")]
     assert len(original) == 2
     assert "a" in original
     assert original.get("c") is None
+
+
+def test_the_files_below_a_folder_are_those_of_no_folder_with_a_longer_name() -> None:
+    paths = ["batteries/a", "batteries/a-b/key.json", "batteries/a.json", "batteries/ab/x", "runs/a/x"]
+    own = ["batteries/a/key.json", "batteries/a/record/commitments/a.json"]
+    tree = PublicTree(dict.fromkeys([*paths, *own], b""))
+    assert tree.below("batteries/a") == tuple(own)
+    assert tree.below("batteries/c") == ()
