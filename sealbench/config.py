@@ -40,7 +40,7 @@ class Settings:
     core_rpc, core_cookie : URL and cookie file of a Bitcoin Core node, if any.
     core_user, core_password_env : or its RPC user, and the variable that holds the password.
     electrum : Electrum servers as host:port, if any.
-    max_connections : ceiling of simultaneous calls per endpoint.
+    max_connections : ceiling of simultaneous calls, for each endpoint that gives none of its own.
     endpoints : tables `[endpoints.NAME]` as written.
     """
 

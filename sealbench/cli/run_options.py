@@ -135,7 +135,7 @@ _OPTIONS = (
         "--max-connections",
         type=click.IntRange(1),
         default=None,
-        help="Calls at the same time, per endpoint.",
+        help="Calls at the same time to each endpoint, whatever the configuration says.",
     ),
     click.option(
         "--budget", metavar="USD", callback=_usd, default=None, help="What this command may spend at most."

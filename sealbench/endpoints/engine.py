@@ -12,7 +12,6 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sealbench.clock import Clock, system_clock
@@ -120,7 +119,6 @@ async def run_calls(
     before_attempt: Callable[[Call, Attempt], None],
     on_outcome: OnOutcome,
     stop: asyncio.Event | None = None,
-    max_connections: int | None = None,
     budget: Budget | None = None,
     grace: float = 5.0,
     backoff: float = 1.0,
@@ -138,7 +136,6 @@ async def run_calls(
     before_attempt : writes the journal; called before each request leaves.
     on_outcome : called once per call that is done, in order of completion.
     stop : once set, no new request; those in flight get `grace` seconds.
-    max_connections : lowers every endpoint's ceiling to this.
     backoff : seconds, the scale of the exponential wait between attempts.
     environ : where keys are read (default: the process environment); MissingKey before any request.
     transport : an httpx transport for tests.
@@ -154,10 +151,9 @@ async def run_calls(
 
     stop = stop or asyncio.Event()
     ledger = Ledger(budget or Budget())
-    settings = {name: _lowered(found, max_connections) for name, found in endpoints.items()}
     budget_hit = asyncio.Event()
 
-    async with _couriers(settings, environ, transport, pool) as couriers:
+    async with _couriers(endpoints, environ, transport, pool) as couriers:
         lanes: dict[str, _Lane] = {}
 
         def end_run() -> None:
@@ -165,7 +161,7 @@ async def run_calls(
             for lane in lanes.values():
                 lane.client.stop()
 
-        for name, found in settings.items():
+        for name, found in endpoints.items():
             client = EndpointClient(
                 found,
                 couriers[name],
@@ -188,12 +184,6 @@ async def run_calls(
         tokens=ledger.tokens,
         usd=ledger.usd,
     )
-
-
-def _lowered(settings: EndpointSettings, ceiling: int | None) -> EndpointSettings:
-    if ceiling is None or settings.limits.max_connections <= ceiling:
-        return settings
-    return replace(settings, limits=replace(settings.limits, max_connections=ceiling))
 
 
 @contextlib.asynccontextmanager

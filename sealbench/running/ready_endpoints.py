@@ -20,18 +20,32 @@ from sealbench.errors import UsageError
 from sealbench.formats.preregistration import Endpoint
 
 
-def thaw_endpoint(endpoint: Endpoint, settings: Settings) -> EndpointSettings:
-    """What the plan froze, with today's price and limits of the same configured name, if there is one."""
+def thaw_endpoint(
+    endpoint: Endpoint, settings: Settings, max_connections: int | None = None
+) -> EndpointSettings:
+    """What the plan froze, with today's price and limits of the same configured name, if there is one.
+
+    `max_connections`: calls at a time as the command line says; without it the endpoint's own number
+    counts, and where it has none that of `[run]`.
+    """
     record: dict[str, Any] = endpoint.to_value()
-    if endpoint.name in settings.endpoints:
+    table = settings.endpoints.get(endpoint.name)
+    if table is None:
+        found = EndpointSettings.from_record(record)
+    else:
         today = resolve(endpoint.name, settings.endpoints)
-        return EndpointSettings.from_record(record, price=today.price, limits=today.limits)
-    return EndpointSettings.from_record(record)
+        found = EndpointSettings.from_record(record, price=today.price, limits=today.limits)
+    if max_connections is None:
+        own = table is not None and "max_connections" in table
+        max_connections = found.limits.max_connections if own else settings.max_connections
+    return replace(found, limits=replace(found.limits, max_connections=max_connections))
 
 
-def thaw_endpoints(frozen: Sequence[Endpoint], settings: Settings) -> dict[str, EndpointSettings]:
+def thaw_endpoints(
+    frozen: Sequence[Endpoint], settings: Settings, max_connections: int | None = None
+) -> dict[str, EndpointSettings]:
     """All of them, by name."""
-    return {endpoint.name: thaw_endpoint(endpoint, settings) for endpoint in frozen}
+    return {endpoint.name: thaw_endpoint(endpoint, settings, max_connections) for endpoint in frozen}
 
 
 def check_ready(
@@ -81,10 +95,10 @@ def _has_price(endpoint: EndpointSettings) -> bool:
 
 @contextlib.contextmanager
 def running_endpoints(
-    frozen: Sequence[Endpoint], settings: Settings
+    frozen: Sequence[Endpoint], settings: Settings, max_connections: int | None = None
 ) -> Iterator[dict[str, EndpointSettings]]:
     """The endpoints by name; the built-in server runs within the block while any of them is its own."""
-    found = thaw_endpoints(frozen, settings)
+    found = thaw_endpoints(frozen, settings, max_connections)
     if not any(_is_built_in(endpoint) for endpoint in found.values()):
         yield found
         return

@@ -68,6 +68,7 @@ def execute_run(
     ----------
     items, secret : the opened battery.
     planned : all calls of the run in their drawn order.
+    max_connections : calls at a time to each endpoint, whatever the configuration says.
     budget : for this execution alone; what earlier ones spent is not in it.
     on_begin : called once with the calls to be made by (endpoint, cap).
     on_line : called with each line once it is in the log.
@@ -87,7 +88,7 @@ def execute_run(
         _said_when_full(run),
         workspace.lock(f"runs/{run.name}/lock"),
         Journal(workspace.run(run.name), workspace.private_run(run.name), run.digest()) as journal,
-        running_endpoints(run.endpoints, settings) as endpoints,
+        running_endpoints(run.endpoints, settings, max_connections) as endpoints,
     ):
         before = journal.size
         todo = [
@@ -103,7 +104,6 @@ def execute_run(
                 (Call(key, key[1], by_id[key[0]].prompt, key[2]) for key in live),
                 endpoints,
                 recorder,
-                max_connections=max_connections or settings.max_connections,
                 budget=budget,
                 backoff=backoff,
                 now=clock,
@@ -136,7 +136,6 @@ async def _run_until_stopped(
     endpoints: Mapping[str, EndpointSettings],
     recorder: Recorder,
     *,
-    max_connections: int,
     budget: Budget | None,
     backoff: float,
     now: Clock,
@@ -150,7 +149,6 @@ async def _run_until_stopped(
             before_attempt=recorder.attempt,
             on_outcome=recorder.outcome,
             stop=stop,
-            max_connections=max_connections,
             budget=budget,
             backoff=backoff,
             now=now,

@@ -133,7 +133,7 @@ def test_a_call_to_an_unknown_endpoint_is_a_bug() -> None:
         run(plan(1, "nobody"), **mock(lambda _: httpx.Response(200, json=chat())))
 
 
-def test_max_connections_lowers_the_ceiling() -> None:
+def test_no_more_calls_are_in_flight_than_the_endpoint_may_get() -> None:
     in_flight = most = 0
 
     async def handler(_: httpx.Request) -> httpx.Response:
@@ -144,7 +144,7 @@ def test_max_connections_lowers_the_ceiling() -> None:
         in_flight -= 1
         return httpx.Response(200, json=chat())
 
-    run(plan(40), **mock(handler), max_connections=3)  # type: ignore[arg-type]
+    run(plan(40), **mock(handler, Limits(max_connections=3)))
     assert most == 3
 
 
