@@ -34,6 +34,10 @@ class Elsewhere:
     places: int
 
 
+class GivenUp(Exception):
+    """Nobody wants the outcomes any more."""
+
+
 Outcome = tuple[Any, SealError | None]
 
 
@@ -47,6 +51,11 @@ class Memo:
         self._size = 0
         self._outcomes: OrderedDict[tuple[Any, ...], Outcome] = OrderedDict()
         self._computing: dict[tuple[Any, ...], Future[Outcome]] = {}
+        self._given_up = threading.Event()
+
+    def give_up(self) -> None:
+        """Let the threads that still compute for it end soon, by GivenUp; it is of no use afterwards."""
+        self._given_up.set()
 
     def make_room(self, size: int) -> None:
         """Raise the limit to at least `size` bytes, so that one tree's own outcomes all stay."""
@@ -70,9 +79,18 @@ class Memo:
         if self._elsewhere is None:
             yield from map(check, subjects)
             return
+
+        def one(subject: S) -> R:
+            self._go_on()
+            return check(subject)
+
         # Threads that wait for other processes: more than these, so that there is always one to be given.
         with ThreadPoolExecutor(4 * self._elsewhere.places) as threads:
-            yield from threads.map(check, subjects)
+            yield from threads.map(one, subjects)
+
+    def _go_on(self) -> None:
+        if self._given_up.is_set():
+            raise GivenUp
 
     def _outcome(
         self,
@@ -123,6 +141,7 @@ class Memo:
         try:
             return self._elsewhere.executor.submit(compute, function, arguments).result()
         except Exception:  # noqa: BLE001  # a dead process, a lost cluster: what matters is the outcome
+            self._go_on()
             return compute(function, arguments)
 
     def __reduce__(self) -> tuple[Callable[[], Memo], tuple[()]]:

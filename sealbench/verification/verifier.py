@@ -50,7 +50,7 @@ class Verifier:
         """`elsewhere`: other processes for the costly checks; the results are the same without."""
         self.policy = policy or Policy()
         self._memo = Memo(elsewhere=elsewhere)
-        self._side_by_side = elsewhere is not None
+        self._elsewhere = elsewhere
 
     def verify(self, tree: PublicTree, parts: Sequence[Part] = ()) -> Verification:
         """All twelve steps. A false file is a result, never an exception.
@@ -88,11 +88,19 @@ class Verifier:
         def found(check: Callable[[Evidence], Results]) -> list[StepResult]:
             return list(check(evidence))
 
-        if not self._side_by_side:
+        if self._elsewhere is None:
             yield from map(found, CHECKS.values())
             return
-        with ThreadPoolExecutor(len(COSTLY)) as threads:
+        threads = ThreadPoolExecutor(len(COSTLY))
+        try:
             begun = {step: threads.submit(found, CHECKS[step]) for step in COSTLY}
             yield from (
                 begun[step].result() if step in begun else found(check) for step, check in CHECKS.items()
             )
+        except BaseException:
+            # Whoever presses Ctrl-C does not want to wait for what the other processes were given.
+            self._memo.give_up()
+            self._memo = Memo(elsewhere=self._elsewhere)
+            raise
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)

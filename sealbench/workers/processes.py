@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 
 
 @contextmanager
 def processes(count: int) -> Iterator[Executor]:
-    """An executor of so many fresh processes, gone when the block ends.
+    """An executor of so many fresh processes, gone when the block ends; at once if it ends by an exception.
 
     Fresh ones, not forked: a fork copies whatever threads and locks the caller happens to have.
     """
+    others = set(active_children())
     with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as executor:
-        yield executor
+        # Ctrl-C reaches the whole group of processes, and each would print a traceback of its own. What is
+        # blocked while they are begun stays blocked in them; this process gets it right afterwards.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        for _ in range(count):
+            executor.submit(int)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        try:
+            yield executor
+        except BaseException:
+            executor.shutdown(wait=False, cancel_futures=True)
+            for process in set(active_children()) - others:
+                process.terminate()
+            raise

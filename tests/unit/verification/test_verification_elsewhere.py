@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
+import queue
 import threading
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from fnmatch import fnmatch
@@ -14,7 +16,10 @@ import pytest
 
 from sealbench.errors import CheckFailed
 from sealbench.stages.verify import make_policy, verify_workspace
+from sealbench.verification import verifier
+from sealbench.verification.evidence import Evidence
 from sealbench.verification.memo import Elsewhere, Memo, compute
+from sealbench.verification.steps import Results
 from sealbench.verification.tree import PublicTree
 from sealbench.verification.verifier import Verifier
 from sealbench.workers.processes import processes
@@ -133,6 +138,47 @@ def test_bugs_are_raised_and_not_remembered() -> None:
     memo = Memo(elsewhere=Elsewhere(Dying(), 1))
     with pytest.raises(ZeroDivisionError):
         memo.costly(divmod, 1, 0)
+
+
+class Silent(Executor):
+    """Takes everything and answers nothing, until it is told that its processes died."""
+
+    def __init__(self) -> None:
+        self.asked: queue.Queue[Future[Any]] = queue.Queue()
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.asked.put(future)
+        return future
+
+
+def test_an_interrupt_waits_for_nobody_and_nothing_is_computed_here_instead(
+    demo_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent, computed = Silent(), list[str]()
+
+    def interrupted(_: Evidence) -> Results:
+        silent.asked.put(silent.asked.get(timeout=60))  # once something costly waits for an answer
+        raise KeyboardInterrupt
+
+    def counted(function: Any, arguments: Any) -> Any:
+        computed.append(function.__name__)
+        return compute(function, arguments)
+
+    before = set(threading.enumerate())
+    monkeypatch.setitem(verifier.CHECKS, 1, interrupted)
+    monkeypatch.setattr("sealbench.verification.memo.compute", counted)
+    with pytest.raises(KeyboardInterrupt):
+        Verifier(make_policy(network="regtest"), Elsewhere(silent, 2)).verify(
+            PublicTree.from_folder(demo_folder)
+        )
+    for _ in range(6000):
+        if not set(threading.enumerate()) - before:
+            break
+        with contextlib.suppress(queue.Empty):
+            silent.asked.get(timeout=0.01).set_exception(OSError("the process died"))
+    assert not set(threading.enumerate()) - before
+    assert not {"check_draws", "check_certificates", "check_responses", "recompute_report"} & set(computed)
 
 
 def refuse(what: str) -> None:
