@@ -26,7 +26,7 @@ def processes(count: int) -> Iterator[Executor]:
         try:
             yield executor
         except BaseException:
-            executor.shutdown(wait=False, cancel_futures=True)
+            # The executor finds itself broken, gives up what waits, and sees them off.
             for process in set(active_children()) - others:
                 process.terminate()
             raise
