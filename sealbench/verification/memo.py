@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -23,6 +23,7 @@ from sealbench.errors import SealError
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S")
+_LOOK_SECONDS = 0.2
 DEFAULT_LIMIT = 24 << 20  # bytes of input remembered
 
 
@@ -139,7 +140,11 @@ class Memo:
         if self._elsewhere is None:
             return compute(function, arguments)
         try:
-            return self._elsewhere.executor.submit(compute, function, arguments).result()
+            future = self._elsewhere.executor.submit(compute, function, arguments)
+            # An executor that was closed meanwhile may never answer.
+            while not wait([future], timeout=_LOOK_SECONDS).done:
+                self._go_on()
+            return future.result()
         except Exception:  # noqa: BLE001  # a dead process, a lost cluster: what matters is the outcome
             self._go_on()
             return compute(function, arguments)

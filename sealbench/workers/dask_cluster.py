@@ -62,7 +62,7 @@ class DaskCluster:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # A scheduler that went away is no error on the way out.
+        # A scheduler that went away is no error on the way out, nor is what was given up.
         with contextlib.suppress(OSError, TimeoutError), _quiet():
             self._client.close(timeout=2)
 
@@ -226,9 +226,17 @@ def _connect(address: str) -> Any:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Without distributed's own words on stderr."""
+    """Without the words of distributed and its event loop on stderr."""
     import warnings
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+    loggers = [logging.getLogger(name) for name in ("distributed.client", "tornado.application")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
