@@ -41,6 +41,19 @@ def _no_user_configuration(tmp_path_factory: pytest.TempPathFactory, monkeypatch
 
 
 @pytest.fixture
+def configure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Write the user's configuration."""
+
+    def write(text: str) -> None:
+        folder = tmp_path / "configuration"
+        (folder / "sealbench").mkdir(parents=True, exist_ok=True)
+        (folder / "sealbench" / "config.toml").write_text(text)
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
+
+    return write
+
+
+@pytest.fixture
 def seal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Seal:
     """Run a command in this process: `seal("verify", cwd=folder)`."""
 

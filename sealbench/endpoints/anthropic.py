@@ -20,7 +20,14 @@ from sealbench.endpoints.bodies import (
     stop_text,
 )
 from sealbench.endpoints.ending import end_of_stop, strip_reasoning
-from sealbench.endpoints.requests import base_url_of, json_request, merge_extra, refuse_settings, set_path
+from sealbench.endpoints.requests import (
+    base_url_of,
+    json_request,
+    merge_extra,
+    put_numbers,
+    refuse_settings,
+    set_path,
+)
 from sealbench.endpoints.settings import number
 from sealbench.errors import ConfigurationError
 
@@ -54,9 +61,7 @@ class AnthropicProvider:
         body: dict[str, Any] = {"model": settings.model, "messages": [{"role": "user", "content": prompt}]}
         if system := asked.get("system"):
             body["system"] = system
-        for name in ("temperature", "top_p"):
-            if (value := asked.get(name)) is not None:
-                body[name] = number(value, name)
+        put_numbers(body, asked, temperature="temperature", top_p="top_p")
         if (budget := asked.get("thinking_budget")) is not None:
             tokens = int(number(budget, "thinking_budget"))
             if tokens == 0:

@@ -13,8 +13,14 @@ from urllib.parse import quote
 from sealbench.endpoints.base import EndpointSettings, HttpRequest, Parsed
 from sealbench.endpoints.bodies import decode_body, get, get_count, not_this_api, parse_error, stop_text
 from sealbench.endpoints.ending import end_of_stop, strip_reasoning
-from sealbench.endpoints.requests import base_url_of, json_request, merge_extra, refuse_settings, set_path
-from sealbench.endpoints.settings import number
+from sealbench.endpoints.requests import (
+    base_url_of,
+    json_request,
+    merge_extra,
+    put_numbers,
+    refuse_settings,
+    set_path,
+)
 
 
 class BedrockProvider:
@@ -33,9 +39,7 @@ class BedrockProvider:
         refuse_settings(settings, "seed", "reasoning_effort", "thinking_budget", "api_version")
         asked = settings.settings
         config: dict[str, Any] = {}
-        for name, field_name in (("temperature", "temperature"), ("top_p", "topP")):
-            if (value := asked.get(name)) is not None:
-                config[field_name] = number(value, name)
+        put_numbers(config, asked, temperature="temperature", top_p="topP")
         body: dict[str, Any] = {
             "messages": [{"role": "user", "content": [{"text": prompt}]}],
             "inferenceConfig": config,

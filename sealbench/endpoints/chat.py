@@ -23,8 +23,14 @@ from sealbench.endpoints.bodies import (
     stop_text,
 )
 from sealbench.endpoints.ending import End, end_of_stop, strip_reasoning
-from sealbench.endpoints.requests import base_url_of, json_request, merge_extra, refuse_settings, set_path
-from sealbench.endpoints.settings import number
+from sealbench.endpoints.requests import (
+    base_url_of,
+    json_request,
+    merge_extra,
+    put_numbers,
+    refuse_settings,
+    set_path,
+)
 
 Adjust = Callable[[dict[str, Any], EndpointSettings], None]
 
@@ -69,13 +75,7 @@ class ChatProvider:
         if system := asked.get("system"):
             messages.insert(0, {"role": self.system_role, "content": str(system)})
         body: dict[str, Any] = {"model": settings.model, "messages": messages}
-        for name, field_name in (
-            ("temperature", "temperature"),
-            ("top_p", "top_p"),
-            ("seed", self.seed_field),
-        ):
-            if (value := asked.get(name)) is not None:
-                body[field_name] = number(value, name)
+        put_numbers(body, asked, temperature="temperature", top_p="top_p", seed=self.seed_field)
         self.reasoning(body, settings)
         merge_extra(body, asked.get("extra"))
         set_path(body, settings.cap_parameter or self.default_cap_parameter, cap)

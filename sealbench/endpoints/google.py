@@ -21,7 +21,14 @@ from sealbench.endpoints.bodies import (
     stop_text,
 )
 from sealbench.endpoints.ending import End, end_of_stop, strip_reasoning
-from sealbench.endpoints.requests import base_url_of, json_request, merge_extra, refuse_settings, set_path
+from sealbench.endpoints.requests import (
+    base_url_of,
+    json_request,
+    merge_extra,
+    put_numbers,
+    refuse_settings,
+    set_path,
+)
 from sealbench.endpoints.settings import number
 
 # The numbers on which the Gemini API and Vertex AI agree; 6 and 9 mean different things there.
@@ -51,9 +58,7 @@ class GoogleProvider:
         refuse_settings(settings, "api_version")
         asked = settings.settings
         config: dict[str, Any] = {}
-        for name, field_name in (("temperature", "temperature"), ("top_p", "topP"), ("seed", "seed")):
-            if (value := asked.get(name)) is not None:
-                config[field_name] = number(value, name)
+        put_numbers(config, asked, temperature="temperature", top_p="topP", seed="seed")
         thinking: dict[str, Any] = {}
         if (budget := asked.get("thinking_budget")) is not None:
             thinking["thinkingBudget"] = number(budget, "thinking_budget")

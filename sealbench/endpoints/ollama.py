@@ -20,8 +20,14 @@ from sealbench.endpoints.bodies import (
     stop_text,
 )
 from sealbench.endpoints.ending import end_of_stop, strip_reasoning
-from sealbench.endpoints.requests import base_url_of, json_request, merge_extra, refuse_settings, set_path
-from sealbench.endpoints.settings import number
+from sealbench.endpoints.requests import (
+    base_url_of,
+    json_request,
+    merge_extra,
+    put_numbers,
+    refuse_settings,
+    set_path,
+)
 
 
 class OllamaProvider:
@@ -43,9 +49,7 @@ class OllamaProvider:
         if system := asked.get("system"):
             messages.insert(0, {"role": "system", "content": str(system)})
         options: dict[str, Any] = {}
-        for name in ("temperature", "top_p", "seed"):
-            if (value := asked.get(name)) is not None:
-                options[name] = number(value, name)
+        put_numbers(options, asked, temperature="temperature", top_p="top_p", seed="seed")
         body: dict[str, Any] = {
             "model": settings.model,
             "messages": messages,

@@ -13,8 +13,14 @@ from sealbench.endpoints.base import EndpointSettings, HttpRequest, Parsed
 from sealbench.endpoints.bodies import decode_body, get, get_count, get_text, not_this_api, parse_error
 from sealbench.endpoints.chat import mean_logprob
 from sealbench.endpoints.ending import end_of_stop, strip_reasoning
-from sealbench.endpoints.requests import base_url_of, json_request, merge_extra, refuse_settings, set_path
-from sealbench.endpoints.settings import number
+from sealbench.endpoints.requests import (
+    base_url_of,
+    json_request,
+    merge_extra,
+    put_numbers,
+    refuse_settings,
+    set_path,
+)
 
 
 class ResponsesProvider:
@@ -35,9 +41,7 @@ class ResponsesProvider:
         body: dict[str, Any] = {"model": settings.model, "input": prompt, "store": False}
         if system := asked.get("system"):
             body["instructions"] = system
-        for name in ("temperature", "top_p"):
-            if (value := asked.get(name)) is not None:
-                body[name] = number(value, name)
+        put_numbers(body, asked, temperature="temperature", top_p="top_p")
         if effort := asked.get("reasoning_effort"):
             body["reasoning"] = {"effort": effort}
         merge_extra(body, asked.get("extra"))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sealbench.endpoints.base import EndpointSettings, HttpRequest
+from sealbench.endpoints.settings import number
 from sealbench.errors import ConfigurationError
 
 JSON_HEADERS = {"content-type": "application/json", "accept": "application/json"}
@@ -32,6 +33,13 @@ def merge_extra(target: dict[str, Any], extra: Any) -> None:
             merge_extra(target[key], value)
         else:
             target[key] = value
+
+
+def put_numbers(target: dict[str, Any], asked: Mapping[str, Any], **names: str) -> None:
+    """Put in the settings of these names that are given, as JSON numbers under the API's own names."""
+    for name, field_name in names.items():
+        if (value := asked.get(name)) is not None:
+            target[field_name] = number(value, name)
 
 
 def json_request(

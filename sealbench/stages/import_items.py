@@ -6,6 +6,7 @@ The answers are asserted by the author, not computed, and are called so wherever
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sealbench import store
@@ -23,6 +24,7 @@ from sealbench.formats.battery import FamilyParameters, Item, Parameters
 from sealbench.publishing.committing import Created, check_battery_name, commit_battery
 from sealbench.store import Workspace
 from sealbench.tasks import imported
+from sealbench.tasks.battery import make_item
 from sealbench.tasks.imported import ImportedItem
 
 
@@ -85,21 +87,7 @@ def _items(secret: bytes, parameters: Parameters, entries: Sequence[ImportedItem
 
 
 def _item(secret: bytes, item_id: str, row: int, entry: ImportedItem) -> Item:
-    instance, rendered = entry.instance, entry.rendered
-    return Item(
-        id=item_id,
-        instance=instance_id(secret, imported.FAMILY_NAME, row),
-        family=imported.FAMILY_NAME,
-        class_label=instance.class_label,
-        kind=instance.kind,
-        stratum=instance.stratum,
-        search=instance.search,
-        wording=imported.WORDING,
-        category=imported.label_of(rendered.category) or imported.FAMILY_NAME,
-        prompt=rendered.prompt,
-        answer=rendered.answer,
-        answer_type=rendered.answer_type,
-        minimal_answer=rendered.minimal_answer,
-        params=instance.params,
-        certificate=instance.certificate,
-    )
+    family, rendered = imported.FAMILY_NAME, entry.rendered
+    named = replace(rendered, category=imported.label_of(rendered.category) or family)
+    ids = item_id, instance_id(secret, family, row)
+    return make_item(*ids, family, imported.WORDING, entry.instance, named)

@@ -24,7 +24,7 @@ from sealbench.crypto.derivation import (
 from sealbench.crypto.stream import Stream
 from sealbench.errors import UsageError
 from sealbench.formats.battery import FamilyParameters, Item, Parameters
-from sealbench.tasks.base import Instance, Search, Slot, TaskFamily, get_family
+from sealbench.tasks.base import Instance, Rendered, Search, Slot, TaskFamily, get_family
 
 _MAX_REDRAWS = 1000
 _PART = 64  # instances that an executor's process draws at a time
@@ -171,20 +171,29 @@ def _item(secret: bytes, seed: bytes, item_id: str, one: _Drawn, wording: str) -
     family, instance = one.family, one.instance
     stream = wording_stream(seed, family.name, one.index, wording)
     rendered = family.render(instance, wording, stream)
+    return make_item(
+        item_id, instance_id(secret, family.name, one.index), family.name, wording, instance, rendered
+    )
+
+
+def make_item(
+    item_id: str, instance: str, family: str, wording: str, content: Instance, rendered: Rendered
+) -> Item:
+    """One problem in one wording, under the ids that its key gives."""
     return Item(
         id=item_id,
-        instance=instance_id(secret, family.name, one.index),
-        family=family.name,
-        class_label=instance.class_label,
-        kind=instance.kind,
-        stratum=instance.stratum,
-        search=instance.search,
+        instance=instance,
+        family=family,
+        class_label=content.class_label,
+        kind=content.kind,
+        stratum=content.stratum,
+        search=content.search,
         wording=wording,
         category=rendered.category,
         prompt=rendered.prompt,
         answer=rendered.answer,
         answer_type=rendered.answer_type,
         minimal_answer=rendered.minimal_answer,
-        params=instance.params,
-        certificate=instance.certificate,
+        params=content.params,
+        certificate=content.certificate,
     )

@@ -24,24 +24,6 @@ from tests.conftest import Seal
 from tests.workshop import sealed
 
 
-@pytest.fixture(autouse=True)
-def _no_user_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-
-
-@pytest.fixture
-def configure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Write the user's configuration."""
-
-    def write(text: str) -> None:
-        folder = tmp_path / "configuration"
-        (folder / "sealbench").mkdir(parents=True, exist_ok=True)
-        (folder / "sealbench" / "config.toml").write_text(text)
-        monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
-
-    return write
-
-
 @pytest.fixture
 def server(configure: Callable[[str], None]) -> Iterator[CalendarServer]:
     with CalendarServer() as running:

@@ -18,24 +18,6 @@ from tests.workshop import sealed
 NLNL_HEIGHTS = "958012 958013 958014 958060 960072 960073 960086"
 
 
-@pytest.fixture(autouse=True)
-def _no_user_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-
-
-@pytest.fixture
-def configure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Write the user's configuration."""
-
-    def write(text: str) -> None:
-        folder = tmp_path / "configuration"
-        (folder / "sealbench").mkdir(parents=True, exist_ok=True)
-        (folder / "sealbench" / "config.toml").write_text(text)
-        monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
-
-    return write
-
-
 @pytest.fixture
 def nlnl(tmp_path: Path) -> Path:
     shutil.copytree(DATA / "nlnl", tmp_path / "nlnl")
