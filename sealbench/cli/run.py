@@ -162,13 +162,14 @@ def _execute(
 ) -> int:
     from sealbench.cli.run_progress import RunProgress
     from sealbench.cli.run_tell import tell_result
-    from sealbench.running.ready_endpoints import thaw_endpoints
+    from sealbench.running.ready_endpoints import idle_places, thaw_endpoints
     from sealbench.stages.run import execute_run
 
     run = opened.run
-    progress = None
-    if console.shows_progress:
-        progress = RunProgress(console, thaw_endpoints(run.endpoints, settings))
+    endpoints = thaw_endpoints(run.endpoints, settings, options.max_connections)
+    if cluster is not None and (told := idle_places(endpoints, cluster.slots())):
+        console.note(told)
+    progress = RunProgress(console, endpoints) if console.shows_progress else None
     result = execute_run(
         workspace,
         run,

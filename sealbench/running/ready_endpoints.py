@@ -78,6 +78,15 @@ def check_ready(
             )
 
 
+def idle_places(endpoints: Mapping[str, EndpointSettings], places: int) -> str:
+    """What to say where workers have places for more calls than these endpoints may get; else nothing."""
+    most = sum(endpoint.limits.max_connections for endpoint in endpoints.values())
+    if not endpoints or most >= places:
+        return ""
+    each = -(-places // len(endpoints))
+    return f"the workers can make {places} calls at a time, this run makes {most}: --max-connections {each}"
+
+
 def key_variables(frozen: Sequence[Endpoint]) -> list[str]:
     """The environment variables that whoever calls these endpoints must have set, sorted."""
     return sorted(

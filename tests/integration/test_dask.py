@@ -155,8 +155,10 @@ def test_only_workers_that_hold_the_key_are_used(tmp_path: Path) -> None:
 def test_the_command_spreads_a_run(tmp_path: Path, seal: Seal) -> None:
     with dask_processes(2) as cluster:
         workspace, _ = planned(tmp_path / "workspace", per_class=2, caps=(300, 4000))
-        result = seal("run", "--no-stamp", "--dask", cluster.address, cwd=workspace.root)
+        options = ("--max-connections", "3", "--dask", cluster.address)
+        result = seal("run", "--no-stamp", *options, cwd=workspace.root)
     assert result.code == 0, result.err
+    assert "the workers can make 8 calls at a time, this run makes 3: --max-connections 8" in result.err
     assert len(log_of(workspace.root)) == 8
 
 

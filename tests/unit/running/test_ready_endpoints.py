@@ -6,7 +6,12 @@ import pytest
 
 from sealbench.config import Settings
 from sealbench.running.endpoint_choice import freeze_endpoint
-from sealbench.running.ready_endpoints import running_endpoints, thaw_endpoint
+from sealbench.running.ready_endpoints import (
+    idle_places,
+    running_endpoints,
+    thaw_endpoint,
+    thaw_endpoints,
+)
 
 PLAIN = {"provider": "openai", "model": "m"}
 
@@ -48,3 +53,17 @@ def test_an_endpoint_without_a_table_takes_what_the_run_takes() -> None:
         assert found["reference/solver"].limits.max_connections == 5
     with running_endpoints(frozen, Settings(max_connections=5), 50) as found:
         assert found["reference/solver"].limits.max_connections == 50
+
+
+@pytest.mark.parametrize(
+    ("places", "told"), [(32, ""), (33, "--max-connections 17"), (128, "--max-connections 64")]
+)
+def test_workers_that_would_stand_idle_are_mentioned(places: int, told: str) -> None:
+    settings = Settings(endpoints={"a": PLAIN, "b": PLAIN})
+    frozen = [freeze_endpoint(name, settings.endpoints) for name in ("a", "b")]
+    said = idle_places(thaw_endpoints(frozen, settings), places)
+    assert said.endswith(told) and bool(said) == bool(told)
+
+
+def test_no_endpoints_leave_nobody_idle() -> None:
+    assert idle_places({}, 5) == ""
