@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sealbench import store
 from sealbench.config import Settings
-from sealbench.errors import NotYet
+from sealbench.errors import FormatError, NotYet
+from sealbench.formats.battery import Commitment
+from sealbench.formats.run import Run
 from sealbench.store import Workspace
 from sealbench.timestamps.check import ProofReport, check_file
 from sealbench.timestamps.header_store import HeaderStore
-from sealbench.timestamps.networks import NETWORKS
+from sealbench.timestamps.headers import needed_headers
+from sealbench.timestamps.networks import MAINNET, NETWORKS
+from sealbench.timestamps.proof import attestations, read_proof
 
 if TYPE_CHECKING:
     import httpx
@@ -32,6 +38,30 @@ def read_headers(workspace: Workspace, network: str) -> HeaderStore:
     if not path.exists():
         return HeaderStore({}, network=network)
     return HeaderStore.from_bytes(path.read_bytes())
+
+
+def needed_by(files: Mapping[str, bytes], network: str) -> HeaderStore:
+    """Of the block headers among public files those that the other files' places in time rest on.
+
+    FormatError if the headers or a document do not parse.
+    """
+    tables = [NETWORKS[network], *([MAINNET] if network == MAINNET.name else [])]
+    heights = {height for path, data in files.items() for height in _heights(path, data)}
+    return needed_headers(HeaderStore.from_bytes(files[store.HEADERS]), heights, tables)
+
+
+def _heights(path: str, data: bytes) -> Iterator[int]:
+    """The blocks that a public file names: a proof's attestations, a run's block, a battery's beacon."""
+    if path.endswith(".ots"):
+        with contextlib.suppress(FormatError):  # step 1 of the verification says so
+            found = attestations(read_proof(data))
+            yield from (one.height for one in found if one.kind == "bitcoin" and one.height is not None)
+    elif path.startswith("runs/") and path.endswith("/run.json"):
+        block = Run.from_bytes(data, path).block
+        yield from [] if block is None else [block.height]
+    elif path.startswith("commitments/") and path.count("/") == 1 and path.endswith(".json"):
+        beacon = None if path.endswith(".draft.json") else Commitment.from_bytes(data, path).beacon
+        yield from [] if beacon is None else [beacon.height]
 
 
 def check_anchor(path: Path, headers: HeaderStore, network: str) -> ProofReport | None:

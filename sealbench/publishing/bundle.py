@@ -34,10 +34,10 @@ class Responses:
 
 
 def bundle_files(
-    workspace: Workspace,
     registry: Registry,
     battery: OpenBattery,
     responses: Mapping[str, Responses],
+    record: Mapping[str, bytes],
     imprint: Imprint,
 ) -> dict[str, bytes]:
     """Every file of `batteries/NAME/` by its path there, SHA256SUMS included.
@@ -46,10 +46,7 @@ def bundle_files(
     ----------
     registry : as it stands before the battery's retire event.
     responses : by run.
-
-    Raises
-    ------
-    FormatError : a public file cannot be read.
+    record : the public files that the battery rests on, by their paths in the workspace.
     """
     commitment = battery.commitment
     name = commitment.name
@@ -75,7 +72,7 @@ def bundle_files(
         ).encode(),
         "verify.py": verifier,
         **{f"responses/{run}.jsonl": one.data for run, one in responses.items()},
-        **_record(workspace, registry, commitment),
+        **{f"{RECORD}/{path}": data for path, data in record.items()},
     }
     return {**files, SUMS: sums(files)}
 
@@ -90,15 +87,20 @@ def packaged_verifier() -> bytes:
     return resources.files("sealbench").joinpath("standalone", "verify.py").read_bytes()
 
 
-def _record(workspace: Workspace, registry: Registry, commitment: Commitment) -> dict[str, bytes]:
-    """Copies of the public files that the battery rests on; the registry as far as `registry` goes."""
+def record_files(workspace: Workspace, registry: Registry, commitment: Commitment) -> dict[str, bytes]:
+    """The public files that a battery rests on, by path; the registry as far as `registry` goes.
+
+    Raises
+    ------
+    FormatError : a public file cannot be read.
+    """
     related = _related(workspace, commitment)
     paths = workspace.public_paths()
     scope = BundleScope.of(registry, commitment.name, parent_of(commitment), related)
     scope = scope.with_checkpoints(registry, paths)
-    found = {f"{RECORD}/{path}": store.read(workspace.root / path) for path in paths if scope.holds(path)}
+    found = {path: store.read(workspace.root / path) for path in paths if scope.holds(path)}
     lines = store.read(workspace.registry).split(b"\n")[: registry.size]
-    found[f"{RECORD}/{store.REGISTRY}"] = b"".join(line + b"\n" for line in lines)
+    found[store.REGISTRY] = b"".join(line + b"\n" for line in lines)
     return found
 
 

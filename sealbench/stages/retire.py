@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sealbench import store
-from sealbench.anchoring import check_anchor, read_headers, stampable_files
+from sealbench.anchoring import check_anchor, needed_by, read_headers, stampable_files
 from sealbench.clock import Clock, system_clock
 from sealbench.crypto.digest import sha256_hex
 from sealbench.errors import CheckFailed, NotYet, UsageError
 from sealbench.formats.base import FileHash
 from sealbench.formats.registry import Registry
 from sealbench.formats.run import PublishedResponse, Run
-from sealbench.publishing.bundle import SUMS, Responses, bundle_files
+from sealbench.publishing.bundle import SUMS, Responses, bundle_files, record_files
 from sealbench.publishing.bundle_archive import archive_parts, archive_sha256
 from sealbench.publishing.bundle_metadata import DEFAULT_LICENSE, Imprint, check_license
 from sealbench.publishing.bundle_record import RECORD
@@ -180,7 +180,10 @@ def _prepare(
     runs = tuple(run.name for run in _ended_runs(workspace, registry, name))
     responses = {run: _responses(workspace, run, left_out.get(run, frozenset())) for run in runs}
     withheld = {run: one.withheld for run, one in responses.items() if one.withheld}
-    return _Prepared(name, bundle_files(workspace, registry, battery, responses, imprint), runs, withheld)
+    record = record_files(workspace, registry, battery.commitment)
+    if store.HEADERS in record:
+        record[store.HEADERS] = needed_by(record, registry.network).to_bytes()
+    return _Prepared(name, bundle_files(registry, battery, responses, record, imprint), runs, withheld)
 
 
 def _responses(workspace: Workspace, run: str, left_out: frozenset[int]) -> Responses:

@@ -111,7 +111,7 @@ async def complete_headers(
         store = HeaderStore(network=network.name)
     for source in sources:
         failures = 0
-        for run in [] if lone else _runs(wanted, network, source):
+        for run in [] if lone else _runs(wanted, network, bulk=source.bulk):
             store, failed = await _fetch_run(store, run, source, network, say)
             failures += failed
             if failures == PATIENCE and not isinstance(source, FileSource):
@@ -121,14 +121,30 @@ async def complete_headers(
     return store
 
 
-def _runs(heights: Sequence[int], network: Network, source: HeaderSource) -> list[_Run]:
+def needed_headers(store: HeaderStore, heights: Iterable[int], networks: Iterable[Network]) -> HeaderStore:
+    """Of a store's headers those on which the grades of these heights rest.
+
+    `networks` are one network with several checkpoint tables, of which a later reader may have any.
+    """
+    wanted = sorted({height for height in heights if 0 <= height <= MAX_HEIGHT})
+    runs = [run for network in networks for run in _runs(wanted, network, bulk=True)]
+    single = {0, *wanted}  # a chain without checkpoints begins with its first block
+    kept = {
+        height: raw
+        for height, raw in store.items()
+        if height in single or any(run.first <= height <= run.last for run in runs)
+    }
+    return HeaderStore(kept, network=store.network)
+
+
+def _runs(heights: Sequence[int], network: Network, *, bulk: bool) -> list[_Run]:
     """The runs of headers that link these heights: to their period's checkpoint, or on from the anchor."""
     runs: dict[int, _Run] = {}
     last = network.anchor[0] if len(network.checkpoints) else -1
     for height in heights:
         period = height // INTERVAL
-        # The lowest height of a period covers the others, unless its run is too long for the source.
-        key = period if source.bulk else height
+        # The lowest height of a period covers the others, unless their run is too long to ask for.
+        key = period if bulk else height
         if height <= last:
             runs.setdefault(key, _Run(height, (period + 1) * INTERVAL - 1, False))
     beyond = [height for height in heights if height > last]

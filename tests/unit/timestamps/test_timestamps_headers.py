@@ -19,7 +19,13 @@ from sealbench.timestamps.bitcoin import (
 )
 from sealbench.timestamps.checkpoint_update import extended_table, fetch_newer_table
 from sealbench.timestamps.gathering import gather_all
-from sealbench.timestamps.headers import FileSource, HeaderSource, complete_headers, refuse_mismatches
+from sealbench.timestamps.headers import (
+    FileSource,
+    HeaderSource,
+    complete_headers,
+    needed_headers,
+    refuse_mismatches,
+)
 
 
 class Scripted(FileSource):
@@ -257,3 +263,41 @@ def test_fetching_a_newer_table(synthetic: SyntheticChain) -> None:
     ):
         with pytest.raises(ProofFailed, match="no further period"):
             fetch(synthetic.network, source)
+
+
+def _tables(network: Network) -> list[Network]:
+    """The same network with all its checkpoints, with one, and with none."""
+    first = CheckpointTable(network.checkpoints.hashes[:1], network.checkpoints.bits[:1])
+    return [network, replace(network, checkpoints=first), without_checkpoints(network)]
+
+
+@pytest.mark.parametrize("heights", [[100], [2500, 2600], [4031], [4032], [5000, 300], [6069], [6063], []])
+def test_what_is_needed_gives_the_same_grades_under_every_table(
+    synthetic: SyntheticChain, heights: list[int]
+) -> None:
+    whole = synthetic.store()
+    tables = _tables(synthetic.network)
+    for given in (tables, tables[:1], tables[:2], tables[1:2]):
+        needed = needed_headers(whole, heights, given)
+        for network in given:
+            for height in heights:
+                alone, full = (
+                    grade_attestation(synthetic.root(height), height, store, network)
+                    for store in (needed, whole)
+                )
+                assert alone == full
+    assert needed_headers(needed, heights, tables[1:2]) == needed
+
+
+def test_only_what_is_needed_is_kept(synthetic: SyntheticChain) -> None:
+    two, one, _ = _tables(synthetic.network)
+    whole = synthetic.store(1)
+    assert needed_headers(whole, [2500, 2600], [two]).segments() == [(2500, 1532)]
+    assert needed_headers(whole, [100, 2500], [two]).segments() == [(100, 1916), (2500, 1532)]
+    assert needed_headers(whole, [5000], [two]).segments() == [(4032, 5000 + 6 - 4031)]
+    assert needed_headers(whole, [2500], [one, two]).segments() == [(2016, 2016)]
+    assert needed_headers(whole, [9_000_000, -1], [two]).segments() == [(4032, 6070 - 4032)]
+    assert len(needed_headers(whole, [], [two])) == 0
+    # What is not at hand cannot be kept, and what is there stays, linked or not.
+    assert needed_headers(synthetic.store(2500, 2600), [2500], [two]).segments() == [(2500, 101)]
+    assert needed_headers(HeaderStore(), [2500], [two]) == HeaderStore()
