@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,13 +12,19 @@ from sealbench.cli.console import Console
 from sealbench.cli.options import json_option, pass_console, workspace_option
 from sealbench.cli.workspace import open_workspace, settings_anywhere
 
+if TYPE_CHECKING:
+    from sealbench.stages.upgrade import FileUpgrade
+
 
 @click.command("upgrade")
 @click.argument("files", nargs=-1, type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--every", is_flag=True, help="A line also for each proof that was complete before.")
 @workspace_option
 @json_option
 @pass_console
-def command(console: Console, files: tuple[Path, ...], folder: Path | None, as_json: bool) -> int:
+def command(
+    console: Console, files: tuple[Path, ...], every: bool, folder: Path | None, as_json: bool
+) -> int:
     """\b
     seal upgrade
 
@@ -56,7 +64,7 @@ def command(console: Console, files: tuple[Path, ...], folder: Path | None, as_j
             }
         )
     else:
-        for one in done.files:
+        for one in done.files if every or files else _news(done.files):
             name = one.path.relative_to(root) if one.path.is_relative_to(root) else one.path
             console.result(f"{name}: {one.sentence}")
             for note in one.notes:
@@ -76,3 +84,8 @@ def command(console: Console, files: tuple[Path, ...], folder: Path | None, as_j
         return worst.fault
     console.next_step("seal upgrade, in an hour" if waiting else "seal verify")
     return 3 if waiting else 0
+
+
+def _news(files: Sequence[FileUpgrade]) -> list[FileUpgrade]:
+    """What a job that runs every hour has to tell: a workspace of years has thousands of proofs."""
+    return [one for one in files if one.changed or one.fault or not one.complete]

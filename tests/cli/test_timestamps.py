@@ -135,7 +135,8 @@ def test_a_workspace_is_upgraded_and_status_says_what_waits(seal: Seal, tmp_path
         assert seal("stamp").code == 0
         waiting = seal("status")
         assert waiting.code == 3 and "promised, not in a block yet" in waiting.out
-        assert seal("upgrade").code == 3
+        early = seal("upgrade")
+        assert early.code == 3 and early.out.count(": pending") == len(early.out.splitlines()) - 1 > 1
         server.mine()
         done = seal("upgrade", "--json")
         assert done.code == 0
@@ -143,6 +144,10 @@ def test_a_workspace_is_upgraded_and_status_says_what_waits(seal: Seal, tmp_path
         assert all(one["complete"] and not one["fault"] for one in report["files"])
         assert report["headers"] == 8 and report["disagreement"] is None
         assert seal("status").code == 0
+        # A job that runs every hour tells what is new.
+        complete = f"{len(report['files'])} of {len(report['files'])} proofs complete"
+        assert seal("upgrade").out.splitlines() == [complete]
+        assert len(seal("upgrade", "--every").out.splitlines()) == len(report["files"]) + 1
         stored = HeaderStore.from_bytes((workspace.root / "commitments" / "headers.bin").read_bytes())
     # The server is gone: the workspace carries the headers, for a file of it named alone too.
     alone = seal("verify", "commitments/primes.json", "--network", "regtest")
