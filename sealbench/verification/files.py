@@ -10,8 +10,9 @@ from sealbench.formats.registry import PublicFiles
 from sealbench.store import FILES, REGISTRY
 from sealbench.timestamps.header_store import HeaderStore
 from sealbench.verification.evidence import Evidence, parse_document
+from sealbench.verification.lines import SMALL, check_each_line, parse_lines
 from sealbench.verification.retired import bundle_problems, elsewhere, retired_problems, verifier_copies
-from sealbench.verification.roles import SIGNED, Kind, role_of, run_of
+from sealbench.verification.roles import SIGNED, Kind, Role, role_of, run_of
 from sealbench.verification.steps import Results, fail, ok
 
 STEP = 1
@@ -41,7 +42,7 @@ def _unparsable(evidence: Evidence) -> Iterator[Problem]:
         try:
             role = role_of(path)
             if role.model is not None and role.lines:
-                _check_lines(evidence, role.model, data, path)
+                _check_lines(evidence, role, data, path)
             elif role.model is not None:
                 record = evidence.memo.call(parse_document, role.model, data, path)
                 _check_name(record, role.kind, role.name, path)
@@ -52,14 +53,16 @@ def _unparsable(evidence: Evidence) -> Iterator[Problem]:
             yield path, message
 
 
-def _check_lines(evidence: Evidence, model: type[Record], data: bytes, path: str) -> None:
-    if data and not data.endswith(b"\n"):
-        raise FormatError(f"{path}: the last line is torn")
-    for number, raw in enumerate(data.split(b"\n")[:-1], start=1):
-        try:
-            evidence.memo.call(parse_document, model, raw, path)
-        except SealError as error:
-            raise FormatError(f"line {number}: {error.message.removeprefix(path + ': ')}") from error
+def _check_lines(evidence: Evidence, role: Role, data: bytes, path: str) -> None:
+    memo = evidence.memo
+    if role.model is None:
+        return
+    if role.kind == "log":
+        memo.call(parse_lines, memo, role.model, data, path)  # step 10 and 11 need them again
+    elif len(data) <= SMALL:
+        memo.call(check_each_line, memo, role.model, data, path)
+    else:
+        memo.costly(check_each_line, memo, role.model, data, path)
 
 
 def _check_name(record: Record, kind: Kind, name: str, path: str) -> None:

@@ -75,6 +75,13 @@ class Memo:
         chosen = compute if self._elsewhere is None else self._compute_elsewhere
         return cast(R, self._outcome(chosen, function, arguments))
 
+    def spread(self, function: Callable[P, R], *arguments: P.args, **none: P.kwargs) -> R:
+        """As `costly`, and remembers nothing: for arguments made for this, such as parts of a large file."""
+        value, error = self._compute_elsewhere(function, arguments)
+        if error is not None:
+            raise error
+        return cast(R, value)
+
     def each(self, check: Callable[[S], R], subjects: Iterable[S]) -> Iterator[R]:
         """`check` of each subject, in their order; several at a time where others compute for it."""
         if self._elsewhere is None:

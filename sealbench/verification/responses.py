@@ -13,9 +13,13 @@ from sealbench.errors import CertificateFailed
 from sealbench.formats.battery import Battery, BatteryKey, Item
 from sealbench.formats.run import WITHHELD, LogLine, PublishedResponse, RawResponse, Run
 from sealbench.verification.evidence import parse_again
+from sealbench.verification.lines import SMALL
 from sealbench.verification.memo import Memo
 
 ITEM_FIELDS = ("instance", "family", "class_label", "kind", "stratum", "search", "wording", "category")
+# Responses are checked in parts, of so many at least and so many parts at most: each is what another process
+# is given at a time, with the whole battery, and of a small run it is remembered as one outcome.
+_PART, _PARTS = 100, 32
 _OWN = ("seq", "prev", "response_id_hash", "body_hash")  # fields that no response decides
 
 
@@ -59,27 +63,51 @@ def check_responses(
     ------
     CertificateFailed : names the line.
     """
-    run = Run.from_bytes(run_bytes)
-    battery = parse_again(memo, Battery, battery_bytes, f"batteries/{run.battery}/battery.json")
-    gap = _unreadable(run)
     lines, responses = log_bytes.split(b"\n")[:-1], raw.split(b"\n")[:-1]
     if len(responses) != len(lines):
         raise CertificateFailed(f"{len(responses)} responses for {len(lines)} log lines")
-    salts = ResponseSalts(BatteryKey.from_bytes(key_bytes).secret_bytes(), run.name)
-    items = {item.id: item.to_bytes() for item in battery.items}
-    providers = {endpoint.name: endpoint.provider for endpoint in run.endpoints}
-    withheld = 0
-    for number, (line, response) in enumerate(zip(lines, responses, strict=True)):
-        if _is_withheld(response, number):
-            withheld += 1
-            continue
-        parsed = LogLine.from_bytes(line)
-        provider = "" if gap else providers[parsed.endpoint]
-        memo.call(check_response, response, line, items[parsed.item], salts.salt(number), provider)
+
+    size = max(_PART, -(-len(lines) // _PARTS))
+    ask = memo.costly if len(raw) <= SMALL else memo.spread
+
+    def part(first: int) -> int:
+        chosen = (b"\n".join(of[first : first + size]) for of in (lines, responses))
+        return ask(check_part, memo, run_bytes, battery_bytes, key_bytes, first, *chosen)
+
+    withheld = sum(memo.each(part, range(0, len(lines), size)))
+    gap = _unreadable(Run.from_bytes(run_bytes))
     if withheld:
         told = f"{withheld} of {len(lines)} responses are withheld by the author"
         return f"{told}, and {gap}" if gap else told
     return gap
+
+
+def check_part(
+    memo: Memo,
+    run_bytes: bytes,
+    battery_bytes: bytes,
+    key_bytes: bytes,
+    first: int,
+    lines: bytes,
+    responses: bytes,
+) -> int:
+    """As `check_responses`, for the lines and responses from number `first` on; how many are withheld."""
+    run = Run.from_bytes(run_bytes)
+    battery = parse_again(memo, Battery, battery_bytes, f"batteries/{run.battery}/battery.json")
+    salts = ResponseSalts(BatteryKey.from_bytes(key_bytes).secret_bytes(), run.name)
+    items = {item.id: item for item in battery.items}
+    readable = not _unreadable(run)
+    providers = {endpoint.name: endpoint.provider for endpoint in run.endpoints}
+    withheld = 0
+    pairs = zip(lines.split(b"\n"), responses.split(b"\n"), strict=True)
+    for number, (raw_line, response) in enumerate(pairs, start=first):
+        if _is_withheld(response, number):
+            withheld += 1
+            continue
+        line = LogLine.from_bytes(raw_line)
+        provider = providers[line.endpoint] if readable else ""
+        check_response(RawResponse.from_bytes(response), line, items[line.item], salts.salt(number), provider)
+    return withheld
 
 
 def _is_withheld(data: bytes, number: int) -> bool:
@@ -104,12 +132,11 @@ def _unreadable(run: Run) -> str:
     return f"the provider {min(missing)} is not installed" if missing else ""
 
 
-def check_response(data: bytes, line_bytes: bytes, item_bytes: bytes, salt: bytes, provider: str) -> None:
+def check_response(response: RawResponse, line: LogLine, item: Item, salt: bytes, provider: str) -> None:
     """One raw response against its log line; CertificateFailed says what differs.
 
     Without a `provider` only the hashes are opened.
     """
-    response, line = RawResponse.from_bytes(data), LogLine.from_bytes(line_bytes)
     where = f"line {line.seq + 1}"
     if response.seq != line.seq:
         raise CertificateFailed(f"{where}: is response {response.seq}")
@@ -121,7 +148,7 @@ def check_response(data: bytes, line_bytes: bytes, item_bytes: bytes, salt: byte
         if found != expected:
             raise CertificateFailed(f"{where}: the salted hash of the {name} is another one")
     if response.body is not None and provider:
-        _check_reading(response, line, Item.from_bytes(item_bytes), provider, where)
+        _check_reading(response, line, item, provider, where)
     elif response.body is None and (line.end != "error" or response.text is not None):
         raise CertificateFailed(f"{where}: ended as {line.end}, and there is no body to show it")
 

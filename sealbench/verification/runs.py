@@ -16,7 +16,8 @@ from sealbench.formats.battery import Battery, Commitment
 from sealbench.formats.registry import RegistryLine
 from sealbench.formats.run import LogLine, Run
 from sealbench.verification.battery import is_open
-from sealbench.verification.evidence import Evidence, parse_document
+from sealbench.verification.evidence import Evidence
+from sealbench.verification.lines import parse_lines
 from sealbench.verification.memo import Memo
 from sealbench.verification.responses import ITEM_FIELDS, check_items, check_lines, check_responses
 from sealbench.verification.reveals import opened_items
@@ -63,17 +64,14 @@ def log_of(evidence: Evidence, name: str) -> tuple[LogLine, ...]:
 
 
 def read_chain(memo: Memo, data: bytes, first: str, path: str) -> tuple[LogLine, ...]:
-    """As `formats.run.read_log`, with each line's parsing remembered on its own."""
-    if data and not data.endswith(b"\n"):
-        raise FormatError(f"{path}: the last line is torn")
-    previous, lines = first, []
-    for number, raw in enumerate(data.split(b"\n")[:-1], start=1):
-        line = memo.call(parse_document, LogLine, raw, path)
+    """As `formats.run.read_log`, of lines that step 1 has parsed."""
+    lines = memo.call(parse_lines, memo, LogLine, data, path)
+    previous = first
+    for number, (line, raw) in enumerate(zip(lines, data.split(b"\n")[:-1], strict=True), start=1):
         if line.seq != number - 1 or line.prev != previous:
             raise FormatError(f"{path} line {number}: does not follow the line before (chain broken)")
         previous = sha256_hex(raw)
-        lines.append(line)
-    return tuple(lines)
+    return lines
 
 
 def _check_registered(evidence: Evidence, path: str, lines: Sequence[LogLine], ended: RegistryLine) -> None:
@@ -152,7 +150,7 @@ def _check_opened(
     run_bytes, log_bytes, battery_bytes, key_bytes, raw = (evidence.require(file) for file in needed)
     memo = evidence.memo
     try:
-        gap = memo.costly(check_responses, memo, run_bytes, log_bytes, battery_bytes, key_bytes, raw)
+        gap = check_responses(memo, run_bytes, log_bytes, battery_bytes, key_bytes, raw)
     except SealError as error:
         return fail(STEP, published, error.message)
     if gap:

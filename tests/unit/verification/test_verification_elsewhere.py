@@ -66,7 +66,7 @@ def test_every_costly_check_is_given_away_and_nothing_changes(demo_folder: Path)
         "check_draws",
         "check_baselines",
         "check_certificates",
-        "check_responses",
+        "check_part",
         "recompute_report",
         "recompute_deviations",
     } == set(others.asked)
@@ -177,7 +177,7 @@ def test_an_interrupt_waits_for_nobody_and_nothing_is_computed_here_instead(
             break
         time.sleep(0.01)
     assert not set(threading.enumerate()) - before
-    assert not {"check_draws", "check_certificates", "check_responses", "recompute_report"} & set(computed)
+    assert not {"check_draws", "check_certificates", "check_part", "recompute_report"} & set(computed)
 
 
 def refuse(what: str) -> None:
