@@ -98,14 +98,7 @@ def verify_workspace(
     UsageError : no registry there, so there is nothing to verify; or no such part.
     """
     chosen = policy or replace(make_policy(), network=network)
-    if is_bundle(root):
-        return Verifier(chosen).verify(read_bundle(root), parts)
-    if not (root / store.REGISTRY).is_file():
-        raise UsageError(
-            f"{root} is no workspace: it has no {store.REGISTRY}",
-            hint="seal verify FOLDER, or FILE with FILE.ots",
-        )
-    tree = PublicTree.from_folder(root)
+    tree = read_bundle(root) if is_bundle(root) else _read_workspace(root)
     if executor is not None:
         return Verifier(chosen, Elsewhere(executor, jobs)).verify(tree, parts)
     costly = _costly_subjects(tree)
@@ -114,6 +107,15 @@ def verify_workspace(
         return Verifier(chosen).verify(tree, parts)
     with processes(jobs) as found:
         return Verifier(chosen, Elsewhere(found, jobs)).verify(tree, parts)
+
+
+def _read_workspace(root: Path) -> PublicTree:
+    if not (root / store.REGISTRY).is_file():
+        raise UsageError(
+            f"{root} is no workspace: it has no {store.REGISTRY}",
+            hint="seal verify FOLDER, or FILE with FILE.ots",
+        )
+    return PublicTree.from_folder(root)
 
 
 def _costly_subjects(tree: PublicTree) -> list[int]:

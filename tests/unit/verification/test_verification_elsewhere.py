@@ -101,6 +101,15 @@ def test_real_processes_say_the_same_as_one(demo_folder: Path) -> None:
     assert together == alone
 
 
+def test_a_bundle_by_itself_is_given_away_too(demo_folder: Path) -> None:
+    bundle, policy = demo_folder / "batteries" / "primes", make_policy(network="regtest")
+    alone = verify_workspace(bundle, policy=policy)
+    with ThreadPoolExecutor(2) as threads:
+        others = Pickling(threads)
+        assert verify_workspace(bundle, policy=policy, jobs=2, executor=others) == alone
+    assert {"check_draws", "check_part", "recompute_report"} <= set(others.asked)
+
+
 def test_errors_come_back_as_they_were_raised() -> None:
     with processes(1) as executor:
         memo = Memo(elsewhere=Elsewhere(executor, 1))
