@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from datetime import UTC, datetime, timedelta, timezone
 from fractions import Fraction
 from typing import Any
@@ -124,3 +125,14 @@ def test_errors_name_the_first_wrong_field() -> None:
 def test_the_digest_is_that_of_the_file() -> None:
     file = base.FileHash(path="a", sha256="0" * 64)
     assert file.digest() == base.sha256_hex(file.to_bytes())
+
+
+def test_records_of_one_kind_share_the_names_of_their_fields_and_copies_do_not_change_them() -> None:
+    first, second = (
+        base.FileHash.from_bytes(base.FileHash(path=path, sha256="0" * 64).to_bytes()) for path in ("a", "b")
+    )
+    assert first.model_fields_set is second.model_fields_set
+    changed = first.model_copy(update={"path": "c", "strange": 1})
+    assert first.model_fields_set == {"path", "sha256"}
+    assert (changed.path, first.path) == ("c", "a")
+    assert pickle.loads(pickle.dumps(first)) == first == base.FileHash(path="a", sha256="0" * 64)  # noqa: S301
