@@ -106,7 +106,8 @@ def verify_workspace(
     if jobs < 2:
         return Verifier(chosen).verify(tree, parts)
     with processes(jobs) as found:
-        return Verifier(chosen, Elsewhere(found, jobs)).verify(tree, parts)
+        elsewhere = None if found is None else Elsewhere(found, jobs)
+        return Verifier(chosen, elsewhere).verify(tree, parts)
 
 
 def _read_workspace(root: Path) -> PublicTree:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import queue
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from fnmatch import fnmatch
 from pathlib import Path
@@ -97,8 +99,21 @@ def test_real_processes_say_the_same_as_one(demo_folder: Path) -> None:
     policy = make_policy(network="regtest")
     alone = verify_workspace(demo_folder, policy=policy)
     with processes(2) as executor:
+        assert executor is not None
         together = verify_workspace(demo_folder, policy=policy, jobs=2, executor=executor)
     assert together == alone
+
+
+def test_without_processes_this_one_does_it_all(demo_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextlib.contextmanager
+    def none(_: int) -> Iterator[None]:
+        yield None
+
+    policy = make_policy(network="regtest")
+    alone = verify_workspace(demo_folder, policy=policy)
+    monkeypatch.setattr("sealbench.stages.verify._BYTES_EACH", 1)
+    monkeypatch.setattr("sealbench.stages.verify.processes", none)
+    assert verify_workspace(demo_folder, policy=policy, jobs=2) == alone
 
 
 def test_a_bundle_by_itself_is_given_away_too(demo_folder: Path) -> None:
@@ -112,6 +127,7 @@ def test_a_bundle_by_itself_is_given_away_too(demo_folder: Path) -> None:
 
 def test_errors_come_back_as_they_were_raised() -> None:
     with processes(1) as executor:
+        assert executor is not None
         memo = Memo(elsewhere=Elsewhere(executor, 1))
         for _ in range(2):
             with pytest.raises(CheckFailed) as caught:
