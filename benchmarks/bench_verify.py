@@ -20,18 +20,17 @@ import tempfile
 import time
 from pathlib import Path
 
-from sealbench.config import Settings, load
+from sealbench.config import load
 from sealbench.stages.create import create
 from sealbench.stages.init import init
-from sealbench.stages.preregister import preregister, write_template
 from sealbench.stages.report import report
 from sealbench.stages.retire import retire
 from sealbench.stages.run import execute_run
-from sealbench.stages.stamp import stamp
 from sealbench.stages.start_run import start_run
-from sealbench.stages.upgrade import upgrade_workspace
-from sealbench.store import Workspace
 from sealbench.testing.calendar import CalendarServer
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from tests.workshop import confirm, planned_from_template
 
 ENDPOINTS, CAPS, PER_CLASS = ("reference/solver", "reference/constant"), (300, 4000), 4
 
@@ -46,38 +45,18 @@ def build(root: Path, batteries: int, runs: int) -> None:
         for name in names:
             create(workspace, ["primality"], name=name, per_class=PER_CLASS, allow_leaks=True)
         for name in names[:runs]:
-            _plan(workspace, settings, name)
-        _confirm(workspace, settings, calendar)
+            planned_from_template(workspace, settings, name, ENDPOINTS, CAPS)
+        confirm(workspace, settings, calendar)
         opened = [start_run(workspace, f"{name}-plan") for name in names[:runs]]
-        _confirm(workspace, settings, calendar)
+        confirm(workspace, settings, calendar)
         for one in opened:
             execute_run(
                 workspace, one.run, one.battery.items, one.battery.secret, one.planned(), settings=settings
             )
             report(workspace, one.run.name)
             retire(workspace, one.run.battery)
-        _confirm(workspace, settings, calendar)
+        confirm(workspace, settings, calendar)
     print(f"built in {time.perf_counter() - began:.0f} s", flush=True)
-
-
-def _plan(workspace: Workspace, settings: Settings, name: str) -> None:
-    plan = f"{name}-plan"
-    source = write_template(
-        workspace,
-        name,
-        plan=plan,
-        template="two-class",
-        folder=workspace.root,
-        endpoints=ENDPOINTS,
-        caps=CAPS,
-    )
-    preregister(workspace, name, plan=plan, source=source, settings=settings, force=True)
-
-
-def _confirm(workspace: Workspace, settings: Settings, calendar: CalendarServer) -> None:
-    stamp(workspace, settings)
-    calendar.mine()
-    upgrade_workspace(workspace, settings)
 
 
 def verify(root: Path, *options: str) -> tuple[float, float, bytes]:

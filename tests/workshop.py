@@ -8,7 +8,7 @@ from pathlib import Path
 from sealbench.config import Settings, load
 from sealbench.stages.create import create
 from sealbench.stages.init import init
-from sealbench.stages.preregister import preregister
+from sealbench.stages.preregister import preregister, write_template
 from sealbench.stages.stamp import stamp
 from sealbench.stages.upgrade import upgrade_workspace
 from sealbench.store import Workspace
@@ -70,7 +70,29 @@ def planned(
             )
         )
         preregister(workspace, "primes", plan="plan", source=source, settings=settings, force=True)
-        stamp(workspace, settings)
-        calendar.mine()
-        upgrade_workspace(workspace, settings)
+        confirm(workspace, settings, calendar)
     return workspace, settings
+
+
+def planned_from_template(
+    workspace: Workspace, settings: Settings, name: str, endpoints: Sequence[str], caps: Sequence[int]
+) -> None:
+    """Freeze `NAME-plan`, the two-class template for a battery."""
+    plan = f"{name}-plan"
+    source = write_template(
+        workspace,
+        name,
+        plan=plan,
+        template="two-class",
+        folder=workspace.root,
+        endpoints=endpoints,
+        caps=caps,
+    )
+    preregister(workspace, name, plan=plan, source=source, settings=settings, force=True)
+
+
+def confirm(workspace: Workspace, settings: Settings, calendar: CalendarServer) -> None:
+    """Stamp what has no proof, mine a block over it, and complete the proofs."""
+    stamp(workspace, settings)
+    calendar.mine()
+    upgrade_workspace(workspace, settings)

@@ -16,29 +16,12 @@ from sealbench.running.run_records import read_run
 from sealbench.stages.init import init
 from sealbench.store import Workspace
 from sealbench.testing.calendar import CalendarServer
+from tests import workshop
 
 PAGE = ROOT / "docs" / "scheduling.md"
-PLAN = """\
-battery = "template"
-endpoints = ["reference/constant"]
-caps = [300]
-repeats = 1
-access = ["the author"]
-funding = "none"
-
-[reveal]
-condition = "when reported"
-deadline = "2030-01-01T00:00:00Z"
-
-[[hypotheses]]
-id = "H1"
-measure = "censored"
-where = { family = "primality", endpoint = "reference/constant" }
-cap = 300
-class1 = "prime"
-class0 = "composite"
-direction = "greater"
-"""
+PLAN = workshop.PLAN.format(
+    endpoints='["reference/constant"]', caps=[300], repeats=1, first="reference/constant", cap=300
+).replace('battery = "primes"', 'battery = "template"')
 
 
 def block(language: str, holds: str = "") -> str:

@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
-from sealbench.config import Settings, load
+from sealbench.config import load
 from sealbench.stages.create import create
 from sealbench.stages.init import init
-from sealbench.stages.preregister import preregister, write_template
 from sealbench.stages.report import report
 from sealbench.stages.retire import retire
 from sealbench.stages.run import execute_run
-from sealbench.stages.stamp import stamp
 from sealbench.stages.start_run import start_run
-from sealbench.stages.upgrade import upgrade_workspace
-from sealbench.store import PUBLIC_FOLDERS, Workspace
+from sealbench.store import PUBLIC_FOLDERS
 from sealbench.testing.calendar import CalendarServer
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from tests.workshop import confirm, planned_from_template
 
 TARGET = Path(__file__).parent / "workspace"
 
@@ -34,31 +35,16 @@ def build(root: Path) -> None:
         made = init(root, network="regtest", calendars=(calendar.url,), explorers=(calendar.url,))
         workspace, settings = made.workspace, load(made.workspace.settings)
         create(workspace, ["primality", "subset_sum"], name="mixed", per_class=2)
-        source = write_template(
-            workspace,
-            "mixed",
-            plan="mixed-plan",
-            template="two-class",
-            folder=root,
-            endpoints=("reference/solver",),
-            caps=(300,),
-        )
-        preregister(workspace, "mixed", plan="mixed-plan", source=source, settings=settings, force=True)
-        _confirm(workspace, settings, calendar)
+        planned_from_template(workspace, settings, "mixed", ("reference/solver",), (300,))
+        confirm(workspace, settings, calendar)
         opened = start_run(workspace, "mixed-plan")
-        _confirm(workspace, settings, calendar)
+        confirm(workspace, settings, calendar)
         battery = opened.battery
         execute_run(workspace, opened.run, battery.items, battery.secret, opened.planned(), settings=settings)
         report(workspace, opened.run.name)
-        _confirm(workspace, settings, calendar)  # a bundle keeps its proofs as they are when it is made
+        confirm(workspace, settings, calendar)  # a bundle keeps its proofs as they are when it is made
         retire(workspace, "mixed")
-        _confirm(workspace, settings, calendar)
-
-
-def _confirm(workspace: Workspace, settings: Settings, calendar: CalendarServer) -> None:
-    stamp(workspace, settings)
-    calendar.mine()
-    upgrade_workspace(workspace, settings)
+        confirm(workspace, settings, calendar)
 
 
 def main() -> None:

@@ -12,15 +12,13 @@ from sealbench.config import Settings, load
 from sealbench.running.endpoint_choice import freeze_endpoint
 from sealbench.stages.create import create
 from sealbench.stages.init import init
-from sealbench.stages.preregister import preregister, write_template
 from sealbench.stages.report import report
 from sealbench.stages.retire import retire
 from sealbench.stages.run import execute_run
-from sealbench.stages.stamp import stamp
 from sealbench.stages.start_run import OpenRun, start_exploratory, start_run
-from sealbench.stages.upgrade import upgrade_workspace
 from sealbench.store import Workspace
 from sealbench.testing.calendar import CalendarServer
+from tests.workshop import confirm, planned_from_template
 
 ENDPOINTS = ("reference/solver", "reference/constant")
 
@@ -34,7 +32,7 @@ def build_workspace(root: Path, *, per_class: int = 3, caps: tuple[int, ...] = (
         for name, family in (("primes", "primality"), ("pairs", "subset_sum"), ("spare", "primality")):
             create(workspace, [family], name=name, per_class=per_class)
         for name in ("primes", "pairs"):
-            _plan(workspace, settings, name, caps)
+            planned_from_template(workspace, settings, name, ENDPOINTS, caps)
         confirm(workspace, settings, calendar)
         for name in ("primes", "pairs"):
             opened = start_run(workspace, f"{name}-plan")
@@ -49,27 +47,6 @@ def build_workspace(root: Path, *, per_class: int = 3, caps: tuple[int, ...] = (
     return workspace
 
 
-def _plan(workspace: Workspace, settings: Settings, name: str, caps: tuple[int, ...]) -> None:
-    plan = f"{name}-plan"
-    source = write_template(
-        workspace,
-        name,
-        plan=plan,
-        template="two-class",
-        folder=workspace.root,
-        endpoints=ENDPOINTS,
-        caps=caps,
-    )
-    preregister(workspace, name, plan=plan, source=source, settings=settings, force=True)
-
-
 def _execute(workspace: Workspace, settings: Settings, opened: OpenRun) -> None:
     items, secret = opened.battery.items, opened.battery.secret
     execute_run(workspace, opened.run, items, secret, opened.planned(), settings=settings)
-
-
-def confirm(workspace: Workspace, settings: Settings, calendar: CalendarServer) -> None:
-    """Stamp what has no proof, mine a block over it, and complete the proofs."""
-    stamp(workspace, settings)
-    calendar.mine()
-    upgrade_workspace(workspace, settings)
