@@ -157,7 +157,7 @@ def whole_run(workspace: Workspace, opened: OpenRun, connections: int) -> None:
         opened.battery.items,
         opened.battery.secret,
         opened.planned(),
-        settings=Settings(network="regtest", max_connections=connections),
+        settings=Settings(network="regtest"),
         max_connections=connections,
     )
     if not result.ended:

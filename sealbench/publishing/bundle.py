@@ -99,7 +99,7 @@ def record_files(workspace: Workspace, registry: Registry, commitment: Commitmen
     scope = BundleScope.of(registry, commitment.name, parent_of(commitment), related)
     scope = scope.with_checkpoints(registry, paths)
     found = {path: store.read(workspace.root / path) for path in paths if scope.holds(path)}
-    lines = store.read(workspace.registry).split(b"\n")[: registry.size]
+    lines = found[store.REGISTRY].split(b"\n")[: registry.size]
     found[store.REGISTRY] = b"".join(line + b"\n" for line in lines)
     return found
 

@@ -72,8 +72,7 @@ class Memo:
 
     def costly(self, function: Callable[P, R], *arguments: P.args, **none: P.kwargs) -> R:
         """As `call`, for a function of a module that is worth asking another process for."""
-        chosen = compute if self._elsewhere is None else self._compute_elsewhere
-        return cast(R, self._outcome(chosen, function, arguments))
+        return cast(R, self._outcome(self._compute_elsewhere, function, arguments))
 
     def spread(self, function: Callable[P, R], *arguments: P.args, **none: P.kwargs) -> R:
         """As `costly`, and remembers nothing: for arguments made for this, such as parts of a large file."""

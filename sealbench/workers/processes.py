@@ -32,6 +32,7 @@ def processes(count: int) -> Iterator[Executor | None]:
 
 
 def _begin(count: int) -> Executor | None:
+    executor = None
     try:
         # Before signals are blocked: what multiprocessing starts here for itself unblocks them again.
         executor = ProcessPoolExecutor(count, mp_context=get_context("spawn"))
@@ -44,5 +45,7 @@ def _begin(count: int) -> Executor | None:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     except (OSError, ImportError, NotImplementedError):
+        if executor is not None:
+            executor.shutdown(wait=False, cancel_futures=True)
         return None
     return executor
